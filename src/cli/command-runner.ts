@@ -5,7 +5,7 @@ import type { Services } from "../app/services.ts";
 import { outlivesTerminal } from "../app/terminal.ts";
 import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, isAppError } from "../domain/shared/errors.ts";
-import { flushOutput, Output } from "./output.ts";
+import { flushOutput, Output, type OutputOptions } from "./output.ts";
 
 /** The end of a command. D-4.12. */
 export const EXIT = {
@@ -36,11 +36,6 @@ export interface CommandTools {
   openStore(): Promise<OpenedDeployment>;
   /** For a command that only reads: a store that was not used yet is an empty one, and stays unused. D-12.4. */
   openToRead(needsTables?: boolean): Promise<OpenedDeployment>;
-}
-
-export interface CommonOptions {
-  readonly json?: true;
-  readonly quiet?: true;
 }
 
 /** The work of a command with its arguments and, behind them, its options. */
@@ -77,7 +72,7 @@ export const runCommand: RunCommand =
   (work) =>
   async (...given) => {
     // Commander gives the command itself last.
-    const output = new Output(given.at(-2) as CommonOptions);
+    const output = new Output(given.at(-2) as OutputOptions);
     const opened: OpenedDeployment[] = [];
     const openAs = async (needsTables: boolean, isReading: boolean) => {
       const opening = openDeployment(isReading);

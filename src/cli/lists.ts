@@ -3,9 +3,8 @@ import type { Command } from "commander";
 import { AppError } from "../domain/shared/errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "../domain/shared/limits.ts";
 import type { ListParameters, ListPart } from "../domain/shared/list-query.ts";
-import type { CommonOptions } from "./command-runner.ts";
 
-export interface ListOptions extends CommonOptions {
+export interface ListOptions {
   readonly limit: string;
   readonly cursor?: string;
 }
@@ -22,14 +21,14 @@ const MIN_BEGINNING_CHARS = 4;
 const MIN_ID_CHARS = 8;
 /** Ids that are named when several begin alike. */
 const MAX_NAMED = 10;
-type Identified = { readonly id: string } | { readonly runId: string };
 
+type Identified = { readonly id: string } | { readonly runId: string };
 
 /**
  * The id in a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
  * Throws `conflict` where several ids begin so, and `invalid_request` for a beginning of too few characters.
  */
-export async function wholeId<Item>(
+export async function wholeId(
   text: string,
   read: (query: ListParameters) => Promise<ListPart<Identified>>,
 ): Promise<string> {

@@ -24,8 +24,8 @@ interface ShownList<Item> {
 /** The columns of a table by their names, and what an item has there. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
 
-/** The user's wishes for all output. */
-interface OutputOptions {
+/** The wishes for all output, among the options of every command. */
+export interface OutputOptions {
   /** True for one JSON document instead of texts. */
   readonly json?: boolean;
   /** Errors only. */
@@ -87,11 +87,7 @@ export class Output {
   }
 
   /** The JSON document of a failure. */
-  printJsonFailure(failure: {
-    readonly error: string;
-    readonly hint?: string;
-    readonly problems?: readonly string[];
-  }): void {
+  printJsonFailure(failure: object): void {
     this.printJson({ ...failure, ...this.#failureFields });
   }
 

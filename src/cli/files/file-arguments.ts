@@ -6,7 +6,6 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { ROW_NUMBER } from "../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../ports/files.ts";
 import { DATE_FORMAT, DELIMITER, ENCODING } from "../../usecases/sync/files/file-form.ts";
-import type { CommonOptions } from "../command-runner.ts";
 
 const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
   ["json", "json"],
@@ -17,7 +16,7 @@ const ENDINGS: ReadonlyMap<string, FileFormat> = new Map([
   ["geojson", "json"],
 ]);
 
-export interface FileOptions extends CommonOptions {
+export interface FileOptions {
   readonly format?: FileFormat;
 }
 

@@ -33,18 +33,13 @@ export interface OpenedSources {
   close(): void;
 }
 
-interface SourceOptions {
-  readonly table?: string;
-  readonly format?: FileFormat;
-}
-
 /** Gives the wishes for the guess of a table, once the format of the file is known. */
 type WishesFor = (table: string, format: FileFormat | "sqlite") => GuessWishes;
 
 /** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
 export async function openSources(
   path: string,
-  asked: SourceOptions,
+  asked: { readonly table?: string; readonly format?: FileFormat },
   wishesFor: WishesFor,
 ): Promise<OpenedSources> {
   await requireFile(path);

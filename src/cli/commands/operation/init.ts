@@ -10,7 +10,6 @@ import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";
 import {
   type AddCommands,
   type CommandTools,
-  type CommonOptions,
   declareCommand,
   EXIT,
   type ExitCode,
@@ -21,7 +20,7 @@ import { SETTINGS, STARTER_TABLES, starterSettings, TABLES } from "../../files/s
 import { readSecret } from "../../prompts.ts";
 import { examine } from "./doctor.ts";
 
-interface InitOptions extends CommonOptions {
+interface InitOptions {
   readonly folder: string;
   readonly join?: string;
   readonly keyFile?: string;
@@ -80,11 +79,6 @@ async function namesTables(folder: string): Promise<boolean> {
   return (readEnvFile(text).values["SYNC_TABLES"] ?? "") !== "";
 }
 
-interface JoinOptions {
-  readonly url: string;
-  readonly keyFile: string | undefined;
-}
-
 /**
  * A new deployment that has the tables of another one, and exchanges their rows with it. Reads all that it needs before it
  * writes. D-14.8.
@@ -92,7 +86,7 @@ interface JoinOptions {
 async function joinDeployment(
   tools: CommandTools,
   folder: string,
-  { url, keyFile }: JoinOptions,
+  { url, keyFile }: { readonly url: string; readonly keyFile: string | undefined },
 ): Promise<ExitCode> {
   const { output } = tools;
   const paths = { settings: join(folder, SETTINGS), tables: join(folder, TABLES) };

@@ -17,17 +17,12 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
-import {
-  type AddCommands,
-  type CommandTools,
-  type CommonOptions,
-  declareCommand,
-} from "../../command-runner.ts";
+import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { addListOptions, type ListOptions } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, readPassword, requireTerminal } from "../../prompts.ts";
 
-interface AccountOptions extends CommonOptions {
+interface AccountOptions {
   /** The option of `erase`. */
   readonly yes?: true;
 }

@@ -27,7 +27,6 @@ import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts"
 import {
   type AddCommands,
   type CommandTools,
-  type CommonOptions,
   declareCommand,
   readWhole,
 } from "../../command-runner.ts";
@@ -35,12 +34,7 @@ import { wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
-interface CreateOptions extends CommonOptions {
-  readonly name: string;
-  readonly expires?: string;
-}
-
-interface PlanOptions extends CommonOptions {
+interface PlanOptions {
   readonly callsPerMonth?: number;
   readonly rateLimitPerMinute?: number;
 }
@@ -97,7 +91,7 @@ export const addCommands: AddCommands = (parent, run) => {
 async function createKey(
   { output, openStore }: CommandTools,
   username: string,
-  { name, expires }: CreateOptions,
+  { name, expires }: { readonly name: string; readonly expires?: string },
 ): Promise<void> {
   if (!isTextOf(name, 1, MAX_API_KEY_NAME_CHARS) || hasControlCharacter(name)) {
     const detail = `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters, in one line and without control characters`;

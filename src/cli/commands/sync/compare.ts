@@ -9,7 +9,6 @@ import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import {
   type AddCommands,
   type CommandTools,
-  type CommonOptions,
   declareJob,
   EXIT,
   type ExitCode,
@@ -17,7 +16,7 @@ import {
 } from "../../command-runner.ts";
 import { confirm } from "../../prompts.ts";
 
-interface CompareOptions extends CommonOptions {
+interface CompareOptions {
   readonly repair?: CompareRepair;
   readonly delete?: true;
   readonly maxDeletes?: number;

@@ -5,7 +5,6 @@ import { StartedRun } from "../../../usecases/sync/runs/start-run.ts";
 import {
   type AddCommands,
   type CommandTools,
-  type CommonOptions,
   declareJob,
   EXIT,
   type ExitCode,
@@ -14,7 +13,7 @@ import {
 import { openProgress } from "../../progress.ts";
 import { RunView } from "../../run-view.ts";
 
-interface SyncOptions extends CommonOptions {
+interface SyncOptions {
   readonly full?: true;
   readonly dryRun?: true;
   readonly force?: true;
