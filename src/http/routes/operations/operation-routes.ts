@@ -23,8 +23,7 @@ interface OperationRoutesDeps {
 }
 
 export function operationRoutes(deps: OperationRoutesDeps): Operation[] {
-  const { health: probes } = deps;
-  return [places(deps), health(probes), live(), ready(probes), metrics(deps.metrics)];
+  return [places(deps), ...probes(deps.health), metrics(deps.metrics)];
 }
 
 /** Leads browsers to the console, and tells others where things are. */
@@ -62,52 +61,48 @@ const PlacesSchema = model("Places", {
   health: Path("Whether the service is alive"),
 });
 
-function health(deps: ProbeDeps): Operation {
-  return operation({
-    at: "GET /v1/health",
-    id: "checkHealth",
-    summary: "Tell whether the service and its store are alive",
-    guard: EVERYBODY,
-    replies: {
-      200: json("Alive", HealthSchema),
-      503: json("The store does not answer, or the service ends its last requests", HealthSchema),
-    },
-    run: async () => {
-      const found = await checkHealth(deps);
-      const success = found.status === "ok" && !deps.lifecycle.isDraining;
-      const told = { ...found, success, status: success ? "ok" : "degraded" } as const;
-      return new Answer(success ? 200 : 503, told);
-    },
-  });
-}
-
-/** For what starts, restarts and balances processes, as the next one. */
-function live(): Operation {
-  return operation({
-    at: "GET /v1/health/live",
-    id: "checkLive",
-    summary: "Tell whether the process answers",
-    guard: EVERYBODY,
-    replies: { 200: json("It does", LivenessSchema) },
-    run: () => ({ status: "ok" }),
-  });
-}
-
-function ready(deps: ProbeDeps): Operation {
-  return operation({
-    at: "GET /v1/health/ready",
-    id: "checkReady",
-    summary: "Tell whether requests may be sent here",
-    guard: EVERYBODY,
-    replies: {
-      200: json("The store answers", ReadinessSchema),
-      503: json("The store does not answer, or the service starts or stops", ReadinessSchema),
-    },
-    run: async () => {
-      const status = await checkReady(deps);
-      return new Answer(status === "ok" ? 200 : 503, { status });
-    },
-  });
+function probes(deps: ProbeDeps): Operation[] {
+  return [
+    operation({
+      at: "GET /v1/health",
+      id: "checkHealth",
+      summary: "Tell whether the service and its store are alive",
+      guard: EVERYBODY,
+      replies: {
+        200: json("Alive", HealthSchema),
+        503: json("The store does not answer, or the service ends its last requests", HealthSchema),
+      },
+      run: async () => {
+        const found = await checkHealth(deps);
+        const success = found.status === "ok" && !deps.lifecycle.isDraining;
+        const told = { ...found, success, status: success ? "ok" : "degraded" } as const;
+        return new Answer(success ? 200 : 503, told);
+      },
+    }),
+    // For what starts, restarts and balances processes, as the next one.
+    operation({
+      at: "GET /v1/health/live",
+      id: "checkLive",
+      summary: "Tell whether the process answers",
+      guard: EVERYBODY,
+      replies: { 200: json("It does", LivenessSchema) },
+      run: () => ({ status: "ok" }),
+    }),
+    operation({
+      at: "GET /v1/health/ready",
+      id: "checkReady",
+      summary: "Tell whether requests may be sent here",
+      guard: EVERYBODY,
+      replies: {
+        200: json("The store answers", ReadinessSchema),
+        503: json("The store does not answer, or the service starts or stops", ReadinessSchema),
+      },
+      run: async () => {
+        const status = await checkReady(deps);
+        return new Answer(status === "ok" ? 200 : 503, { status });
+      },
+    }),
+  ];
 }
 
 function metrics(deps: MetricsRouteDeps): Operation {
