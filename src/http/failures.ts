@@ -55,27 +55,19 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   503: { "Retry-After": headerDoc("Seconds to wait before trying again") },
 };
 
-/** Failures of every operation at a path, with a body or without. */
+/** Failures of every operation at a path, with a body or without. D-4.2, D-5.2, D-5.5. */
 export function usualFailures(path: string, hasBody: boolean): Failures {
   if (isHealthPath(path)) return { 405: WRONG_METHOD };
-  if (!isReputationPath(path)) {
-    return { 405: WRONG_METHOD, 503: UNAVAILABLE, ...(hasBody ? SYNC_BODY : {}) };
-  }
-  const usual = { 405: WRONG_METHOD, 500: "Internal error", 503: UNAVAILABLE };
-  return { ...usual, ...(hasBody ? BODY : {}) };
+  const isReputation = isReputationPath(path);
+  const badBody = isReputation
+    ? "The body is invalid; `errors` lists the fields"
+    : "The body is not what it should be, or an unknown table";
+  return {
+    ...{ 405: WRONG_METHOD, 503: UNAVAILABLE },
+    ...(isReputation ? { 500: "Internal error" } : {}),
+    ...(hasBody ? { 400: badBody, 413: "Body too large" } : {}),
+  };
 }
-
-/** D-4.2. */
-const SYNC_BODY: Failures = {
-  400: "The body is not what it should be, or an unknown table",
-  413: "Body too large",
-};
-
-/** D-5.2, D-5.5. */
-const BODY: Failures = {
-  400: "The body is invalid; `errors` lists the fields",
-  413: "Body too large",
-};
 
 /** The reply of a failure at a path. */
 export function failureDocument(

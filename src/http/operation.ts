@@ -1,12 +1,10 @@
 // The one description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
-import type { TObject } from "@sinclair/typebox";
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
 import { readBody, readRequestBody } from "./bodies.ts";
 import {
   Answer,
   type Body,
-  type BytesBody,
   type Description,
   type Nothing,
   type Parameters,
@@ -46,10 +44,11 @@ export function operation<
   async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
     const headers = readHeaders((name) => oneText(exchange.headers.get(name)));
-    if (described.body === undefined || "types" in described.body) {
-      return { ...first, headers, body: null };
-    }
-    const body = await readDeclared(exchange.request, described.body);
+    const { body: declared } = described;
+    if (declared === undefined || "types" in declared) return { ...first, headers, body: null };
+    const body = await ("maxBytes" in declared
+      ? readRequestBody(exchange.request, declared.maxBytes, declared.hint)
+      : readBody(exchange.request, declared));
     const again = (await guard.admitAgain?.(exchange)) ?? first;
     return { ...again, headers, body };
   }
@@ -143,9 +142,4 @@ function queryReader({ search }: Exchange): (name: string) => readonly string[] 
   if (search === "") return () => NO_TEXTS;
   const query = new URLSearchParams(search);
   return (name) => query.getAll(name);
-}
-
-async function readDeclared(request: Request, body: TObject | BytesBody) {
-  if ("maxBytes" in body) return await readRequestBody(request, body.maxBytes, body.hint);
-  return await readBody(request, body);
 }

@@ -1,7 +1,7 @@
 // `/v1/public/profiles/{username}` and below. R-4, D-5.8.
 import type { TSchema } from "@sinclair/typebox";
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
-import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
+import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { LookupReply, Lookups } from "../../../usecases/reputation/lookups/look-up.ts";
@@ -16,17 +16,8 @@ import { PlatformListSchema, ProfileSchema, ReputationSchema } from "../../schem
 
 const PROFILE = "/v1/public/profiles/:username";
 
-interface Lookup {
-  readonly endpoint: LookupEndpoint;
-  readonly path: `/${string}`;
-  readonly id: string;
-  readonly summary: string;
-  /** Consents that allow it. */
-  readonly purpose: string;
-  readonly data: TSchema;
-}
-
-const LOOKUPS: readonly Lookup[] = [
+/** `purpose` names the consents that allow it. */
+const LOOKUPS = [
   {
     endpoint: "reputation",
     path: `${PROFILE}/reputation`,
@@ -51,7 +42,7 @@ const LOOKUPS: readonly Lookup[] = [
     purpose: "platforms_lookup or reputation_lookup",
     data: PlatformListSchema,
   },
-];
+] as const;
 
 /** Headers of metered replies. D-5.3. */
 const RATE_LIMIT_DOCS = {

@@ -96,50 +96,30 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
       };
       const sinceTime = readSince(query.since);
       const job = { table, format, isForSpreadsheet, sinceTime, onRows };
-      const note = () =>
-        identity.administration
-          .noteFileAct({ ...by, action: "rows.exported", table: table.name, counts })
-          .catch((error: unknown) => sync.logger.error("An export was not noted", error));
       const { encoding } = table.files;
       const charset = format !== "csv" || encoding === null ? "" : `; charset=${encoding}`;
-      const parts = exportFile({ tables: sync.tables, files }, job);
+      const reading = exportFile({ tables: sync.tables, files }, job)[Symbol.asyncIterator]();
+      // What fails before the first part is a reply of its own.
+      const first = await reading.next();
+      async function* parts() {
+        try {
+          yield* startingWith(first.done === true ? [] : [first.value], reading);
+        } catch (error) {
+          sync.logger.warn("An export was cut off", { table: table.name, error: String(error) });
+          throw error;
+        } finally {
+          await identity.administration
+            .noteFileAct({ ...by, action: "rows.exported", table: table.name, counts })
+            .catch((error: unknown) => sync.logger.error("An export was not noted", error));
+        }
+      }
       return {
         type: `${TYPES[format]}${charset}`,
         name: `${table.name}.${format}`,
-        parts: await begun(parts, {
-          onEnd: note,
-          onCut: (error) =>
-            sync.logger.warn("An export was cut off", { table: table.name, error: String(error) }),
-        }),
+        parts: parts(),
       } satisfies SentFile;
     },
   });
-}
-
-interface BegunFile {
-  /** Told of a failure after the first part. */
-  onCut(error: unknown): void;
-  /** After all that was read. */
-  onEnd(): Promise<void>;
-}
-
-/** The parts, once the first is there, so that what fails before it is a reply of its own. */
-async function begun<Part>(
-  parts: AsyncIterable<Part>,
-  { onCut, onEnd }: BegunFile,
-): Promise<AsyncGenerator<Part, void, undefined>> {
-  const reading = parts[Symbol.asyncIterator]();
-  const first = await reading.next();
-  return (async function* () {
-    try {
-      yield* startingWith(first.done === true ? [] : [first.value], reading);
-    } catch (error) {
-      onCut(error);
-      throw error;
-    } finally {
-      await onEnd();
-    }
-  })();
 }
 
 function readFormat(text: string): FileFormat {
