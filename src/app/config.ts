@@ -234,15 +234,9 @@ function readTables(
 
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
 
-interface Addresses {
-  readonly host: string;
-  readonly port: number;
-  readonly remoteUrl: string | null;
-}
-
 /** True where the remote is this deployment. `machineAddresses` are those of this machine's network. */
 function isOwnAddress(
-  { host, port, remoteUrl }: Addresses,
+  { host, port, remoteUrl }: Config,
   machineAddresses: readonly string[],
 ): boolean {
   const remote = URL.parse(remoteUrl ?? "");

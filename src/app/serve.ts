@@ -4,12 +4,7 @@ import process from "node:process";
 import { SystemClock, SystemIds, SystemTimer } from "../adapters/system/system.ts";
 import { codeOf, isAppError } from "../domain/shared/errors.ts";
 import { createStartingHandler } from "../http/answering.ts";
-import type {
-  HttpServer,
-  ListenOptions,
-  RequestHandler,
-  StartHttpServer,
-} from "../ports/http/http.ts";
+import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http.ts";
 import { within } from "../ports/runtime/runtime.ts";
 import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -118,8 +113,13 @@ class Port {
   }
 
   async #listen(port: number, tls: Config["tls"]): Promise<HttpServer> {
+    const { host } = this.#config;
     const handler: RequestHandler = (request, connection) => this.handler(request, connection);
-    return await listen(this.#startServer, handler, { host: this.#config.host, port, tls });
+    try {
+      return await this.#startServer(handler, { host, port, tls });
+    } catch (cause) {
+      throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });
+    }
   }
 }
 
@@ -232,22 +232,6 @@ function scheduleText({ schedule, compareSchedule, compareRepair }: Config): str
 /** The store as operators know it: the hosts and the database, or the file. */
 function withoutCredentials(storageUrl: string): string {
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
-}
-
-// The begin of listening, and the failure when it cannot.
-
-/** Starts the server of a runtime. Throws an error that says why it cannot. */
-async function listen(
-  startServer: StartHttpServer,
-  handler: RequestHandler,
-  options: ListenOptions,
-): Promise<HttpServer> {
-  const { host, port } = options;
-  try {
-    return await startServer(handler, options);
-  } catch (cause) {
-    throw new Error(`Cannot listen on ${host}:${port}: ${listenProblem(cause, port)}`, { cause });
-  }
 }
 
 /** Bun reports every failure as a port in use; with port 0 that cannot be the reason. */

@@ -259,13 +259,8 @@ async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps
   if (await createAdministrator(accounts, { username, password })) return;
   const account = await accounts.accounts.find(username);
   if (account === null || account.role === "administrator") return;
-  throw new AppError(
-    "invalid_request",
-    "ADMIN_USERNAME belongs to somebody who is no administrator",
-    {
-      hint: "Set another name",
-    },
-  );
+  const text = "ADMIN_USERNAME belongs to somebody who is no administrator";
+  throw new AppError("invalid_request", text, { hint: "Set another name" });
 }
 
 function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {

@@ -17,14 +17,9 @@ export interface TlsFiles {
   readonly expiresAtMs: number;
 }
 
-interface TlsPaths {
-  readonly tlsCertFile: string | null;
-  readonly tlsKeyFile: string | null;
-}
-
 /** Reads both files, null where none is set. A problem names the setting and the path, and shows nothing of a content. */
 export function readTlsFiles(
-  { tlsCertFile, tlsKeyFile }: TlsPaths,
+  { tlsCertFile, tlsKeyFile }: Record<"tlsCertFile" | "tlsKeyFile", string | null>,
   readFile: (path: string) => string,
   problems: string[],
 ): TlsFiles | null {
