@@ -156,14 +156,18 @@ export function ResourceView<T>({ resource, name, missing, children }: ResourceV
   );
 }
 
+/** Between two loads of what is loaded again by itself. */
+const POLL_MS = 15_000;
+
 interface LoadedProps<O extends Asked> extends ViewProps<Reply<O>> {
   readonly from: O;
   readonly options?: RequestOptions<O>;
-  readonly pollMs?: number;
+  readonly isPolled?: boolean;
 }
 
 /** The reply to a request, as `ResourceView` shows it. */
-export function Loaded<O extends Asked>({ from, options, pollMs, ...view }: LoadedProps<O>) {
+export function Loaded<O extends Asked>({ from, options, isPolled, ...view }: LoadedProps<O>) {
+  const pollMs = isPolled ? POLL_MS : null;
   const resource = useReply(from, options ?? ({} as RequestOptions<O>), pollMs);
   return <ResourceView resource={resource} {...view} />;
 }

@@ -9,12 +9,10 @@ import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ENABLE_SYNC, runAddress, toneOf } from "../runs/run-state.tsx";
 
-const POLL_MS = 15_000;
-
 /** The state of this deployment: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
 export function OverviewPage() {
   return (
-    <Loaded from="get /api/v1/sync/overview" name="the overview" pollMs={POLL_MS}>
+    <Loaded from="get /api/v1/sync/overview" name="the overview" isPolled>
       {(data) => (
         <>
           {data.registry_problem !== null && <RegistryNote problem={data.registry_problem} />}

@@ -8,7 +8,6 @@ import { TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ownName } from "../../state/session.ts";
 
-const POLL_MS = 15_000;
 /** Share of a limit from which it is worth a word. */
 const NEARLY = 0.8;
 
@@ -16,7 +15,7 @@ const NEARLY = 0.8;
 export function UsagePage() {
   return (
     <>
-      <Loaded from="get /v1/me/usage" name="your usage" pollMs={POLL_MS}>
+      <Loaded from="get /v1/me/usage" name="your usage" isPolled>
         {(data) => (
           <>
             <p>

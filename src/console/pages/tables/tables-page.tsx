@@ -7,8 +7,6 @@ import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
 import { IMPORT, RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
-const POLL_MS = 15_000;
-
 /**
  * The tables of the registry, with sync disabled too, and the rows of one. `table`: its name, `row`: the key of a row of it.
  * D-9.4, D-14.5.
@@ -36,7 +34,7 @@ function OneTable({ name, row }: { readonly name: string; readonly row: string |
 
 function Tables() {
   return (
-    <Loaded from="get /api/v1/sync/tables" name="the tables" pollMs={POLL_MS}>
+    <Loaded from="get /api/v1/sync/tables" name="the tables" isPolled>
       {(data) => (
         <>
           <p>
