@@ -53,12 +53,19 @@ export async function send(
   options: AnyOptions,
   patience: Patience,
 ): Promise<Response> {
-  const { file } = options;
+  const { file, body } = options;
   const [method = "", path = ""] = operation.split(" ");
   const signInsBefore = signIns;
   const address = addressOf(path, options);
+  const init: RequestInit = {
+    method: method.toUpperCase(),
+    signal: patience.signal,
+    // Firefox keeps a request waiting while another tab reads the reply to the same one, such as a stream, into its cache.
+    cache: "no-store",
+    ...(body !== undefined && { body: JSON.stringify(body), headers: JSON_TYPE }),
+  };
   const response = await (file === undefined
-    ? ask(method.toUpperCase(), address, options.body, patience)
+    ? fetch(address, init).catch(cutBy(patience))
     : sendFile(address, file, patience));
   if (response.ok) return response;
   const error = await RequestError.of(response);
@@ -67,20 +74,7 @@ export async function send(
   throw error;
 }
 
-async function ask(
-  method: string,
-  address: string,
-  body: unknown,
-  patience: Patience,
-): Promise<Response> {
-  const sent = body !== undefined && {
-    body: JSON.stringify(body),
-    headers: { "Content-Type": "application/json" },
-  };
-  // Firefox keeps a request waiting while another tab reads the reply to the same one, such as a stream, into its cache.
-  const init: RequestInit = { method, signal: patience.signal, cache: "no-store", ...sent };
-  return await fetch(address, init).catch(cutBy(patience));
-}
+const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** Says of a failure of the connection that it is one, and passes on what else there is. */
 export function cutBy({ signal }: Patience): (error: unknown) => never {

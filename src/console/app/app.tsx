@@ -57,12 +57,7 @@ function CurrentPage() {
   );
 }
 
-interface PageProps {
-  readonly name: string;
-  readonly children: ComponentChildren;
-}
-
-function Page({ name, children }: PageProps) {
+function Page({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   const heading = usePageVisit(name);
   return (
     <>

@@ -8,14 +8,11 @@ const UNBROKEN_CHARS = 32;
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
+/** What is shown of it ends after so many characters, until somebody wants all. */
+type Cut<Props> = Props & { readonly maxChars?: number | undefined };
+
 /** A value that others wrote, cut when it is long. */
-export function LongText({
-  text,
-  maxChars = SHOWN_CHARS,
-}: {
-  readonly text: string;
-  readonly maxChars?: number | undefined;
-}) {
+export function LongText({ text, maxChars = SHOWN_CHARS }: Cut<{ readonly text: string }>) {
   const [isWhole, setWhole] = useState(false);
   if (isBlank(text)) return <span class="quiet">blank text</span>;
   if (text.length <= maxChars) return <bdi>{text}</bdi>;
@@ -88,13 +85,7 @@ export function keyText(key: Fields): string {
 }
 
 /** A value of a row: null and the empty text can be told from each other and from texts. */
-export function ValueText({
-  value,
-  maxChars,
-}: {
-  readonly value: unknown;
-  readonly maxChars?: number;
-}) {
+export function ValueText({ value, maxChars }: Cut<{ readonly value: unknown }>) {
   if (value === undefined) return <span class="quiet">–</span>;
   if (value === null) return <span class="quiet">null</span>;
   if (value === "") return <span class="quiet">empty text</span>;
@@ -104,13 +95,7 @@ export function ValueText({
 }
 
 /** Fields of a row or a key in a line, each value on its own. */
-export function FieldsText({
-  fields,
-  maxChars = 80,
-}: {
-  readonly fields: Fields;
-  readonly maxChars?: number;
-}) {
+export function FieldsText({ fields, maxChars = 80 }: Cut<{ readonly fields: Fields }>) {
   return (
     <span class="fields">
       {Object.entries(fields).map(([name, value]) => (

@@ -27,6 +27,9 @@ export function AccountActions({ account, onErased }: ActionsProps) {
   const isOwn = ownName() === username;
   const path = { username };
 
+  const put = (what: "suspend" | "restore", state: string) =>
+    change(`post /v1/admin/accounts/{username}/${what}`, { path }, `${username} is ${state}`);
+
   async function erase() {
     const operation = "delete /v1/admin/accounts/{username}";
     const done = `${username} is erased; the name stays taken until it is released`;
@@ -43,10 +46,7 @@ export function AccountActions({ account, onErased }: ActionsProps) {
           name="Restore"
           of={username}
           question={`Let ${username} go on?`}
-          onConfirm={() => {
-            const done = `${username} is active again`;
-            return change("post /v1/admin/accounts/{username}/restore", { path }, done);
-          }}
+          onConfirm={() => put("restore", "active again")}
         />
       )}
       {!isOwn && status === "active" && (
@@ -54,10 +54,7 @@ export function AccountActions({ account, onErased }: ActionsProps) {
           name="Suspend"
           of={username}
           question={`Suspend ${username}?`}
-          onConfirm={() => {
-            const done = `${username} is suspended`;
-            return change("post /v1/admin/accounts/{username}/suspend", { path }, done);
-          }}
+          onConfirm={() => put("suspend", "suspended")}
         >
           <p>
             Its keys are refused from the next lookup on and its sessions end. Nothing is lost; you

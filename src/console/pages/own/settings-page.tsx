@@ -77,11 +77,6 @@ function PasswordForm() {
 }
 
 function Sessions() {
-  async function end() {
-    await request("delete /v1/sessions");
-    endSession("All your sessions have ended, this one too");
-  }
-
   return (
     <Card title="Sessions">
       <p>
@@ -91,7 +86,10 @@ function Sessions() {
       <ConfirmButton
         name="End all sessions"
         question="End all your sessions, this one too?"
-        onConfirm={end}
+        onConfirm={async () => {
+          await request("delete /v1/sessions");
+          endSession("All your sessions have ended, this one too");
+        }}
       >
         <p>You will have to sign in again.</p>
       </ConfirmButton>
@@ -100,11 +98,6 @@ function Sessions() {
 }
 
 function Erasure() {
-  async function erase() {
-    await request("delete /v1/me");
-    endSession("Your account has been erased");
-  }
-
   return (
     <Card title="Erasure">
       <p>
@@ -115,7 +108,10 @@ function Erasure() {
         name="Erase account"
         look="danger"
         question={`Erase the account “${ownName()}” for good?`}
-        onConfirm={erase}
+        onConfirm={async () => {
+          await request("delete /v1/me");
+          endSession("Your account has been erased");
+        }}
       >
         <p>
           Your profile, platform accounts, consents, API keys and sessions are gone at once. Records

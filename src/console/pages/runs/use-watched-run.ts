@@ -83,7 +83,8 @@ async function readWhole(
     const events = readEventStream("get /api/v1/sync/runs/{run_id}/events", {
       path: { run_id: runId },
       signal,
-      onComment: (text) => take(afterComment(watched, text)),
+      // Such as `retry 3 of 8 in 4 s: <reason>`.
+      onComment: (retry) => take(withLine({ ...watched, retry }, retry)),
     });
     for await (const event of events) take(afterEvent(watched, event));
   } finally {
@@ -95,7 +96,6 @@ async function readWhole(
 
 type WatchedEvent = RunEvent | CompareEvent;
 export type Difference = Extract<CompareEvent, { readonly type: "difference" }>;
-type Batch = Extract<RunEvent, { readonly type: "batch" }>;
 
 /** A table in one direction. */
 export interface Transfer {
@@ -141,11 +141,6 @@ function afterEvent(watched: WatchedRun, event: WatchedEvent): WatchedRun {
   const next = { ...advanced(watched, event), retry: null };
   const line = lineOf(event);
   return line === null ? next : withLine(next, line);
-}
-
-/** The state after a comment, such as `retry 3 of 8 in 4 s: <reason>`. */
-function afterComment(watched: WatchedRun, text: string): WatchedRun {
-  return withLine({ ...watched, retry: text }, text);
 }
 
 function withLine(watched: WatchedRun, line: string): WatchedRun {
@@ -224,7 +219,7 @@ function lineOf(event: WatchedEvent): string | null {
   }
 }
 
-function batchLine(event: Batch): string {
+function batchLine(event: Extract<RunEvent, { readonly type: "batch" }>): string {
   const { direction, table, batch, total_batches: batches, elapsed_ms: elapsed } = event;
   const rows = `${event.records_sent.toLocaleString()} rows`;
   const rejected = event.error_count === 0 ? "" : `, ${event.error_count} rejected`;

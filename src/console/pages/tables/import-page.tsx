@@ -98,13 +98,8 @@ function optionsIn(typed: Typed): WantedImport["options"] {
   };
 }
 
-interface ImportWorkProps {
-  readonly table: string;
-  readonly work: FileImport;
-}
-
 /** The progress of an import, or its end. */
-export function ImportWork({ table, work }: ImportWorkProps) {
+export function ImportWork({ table, work }: { readonly table: string; readonly work: FileImport }) {
   const { state, start, abort } = work;
   if (state.kind === "idle") return null;
   const { wanted, isDryRun } = state;

@@ -77,12 +77,7 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
   );
 }
 
-interface ColumnFieldProps {
-  readonly column: TypedColumn;
-  readonly isNew: boolean;
-}
-
-function ColumnField({ column, isNew }: ColumnFieldProps) {
+function ColumnField({ column, isNew }: { readonly column: TypedColumn; readonly isNew: boolean }) {
   const { name, type, nullable, isKey, value } = column;
   if (isKey && !isNew) {
     return (

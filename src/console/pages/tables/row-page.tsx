@@ -145,11 +145,7 @@ function RowCard({ listed, row }: RowCardProps) {
   );
 }
 
-interface RowRemovalProps extends RowCardProps {
-  readonly name: string;
-}
-
-function RowRemoval({ listed, row, name }: RowRemovalProps) {
+function RowRemoval({ listed, row, name }: RowCardProps & { readonly name: string }) {
   const { table, direction, deletes } = listed;
   const isHere = whileHere();
   const leave = (warning = "") =>

@@ -182,13 +182,8 @@ function RowLink({ address, value }: { readonly address: string; readonly value:
 
 const LINK_CHARS = 100;
 
-interface TakeRowsProps {
-  readonly table: string;
-  readonly rows: readonly Fields[];
-}
-
 /** Copies the rows that are shown, or downloads all of the table. */
-function TakeRows({ table, rows }: TakeRowsProps) {
+function TakeRows({ table, rows }: { readonly table: string; readonly rows: readonly Fields[] }) {
   const [format, setFormat] = useState<FileFormat>("json");
   const since = queryValue("since");
   const query = new URLSearchParams({ format, ...(since === "" ? {} : { since }) });
