@@ -32,12 +32,8 @@ import {
 import { RowListSchema } from "../../schemas/sync.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
-export function tableRoutes({
-  identity,
-  sync,
-  registryKeeper,
-  overview: deps,
-}: SyncAdministration): Operation[] {
+export function tableRoutes(deps: SyncAdministration): Operation[] {
+  const { identity, sync, registryKeeper, overview } = deps;
   return [
     operation({
       at: "GET /api/v1/sync/tables",
@@ -111,7 +107,7 @@ export function tableRoutes({
       guard: syncAdministrator(identity),
       replies: { 200: json("The overview", OverviewSchema) },
       isSlow: true,
-      run: () => readOverview(deps),
+      run: () => readOverview(overview),
     }),
   ];
 }
