@@ -160,19 +160,15 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   const failure = describeFailure(error);
   if (failure === null) return EXIT.failed;
   const { code, message, hint, problems } = failure;
+  const hasList = problems.length > 0;
+  // Tables that cannot be used are told a line each. D-11.4.
+  const heads = isAppError(error, "schema_conflict") ? message.split("\n") : [message];
+  output.tellError(
+    ...heads.map((head) => [{ colour: "red", text: hasList ? `${head}:` : head } as const]),
+    ...problems.map((problem) => `- ${problem}`),
+  );
   const told = { error: message, ...(hint === null ? {} : { hint }) };
-  if (problems.length === 0) {
-    // Tables that cannot be used are told a line each. D-11.4.
-    const lines = isAppError(error, "schema_conflict") ? message.split("\n") : [message];
-    output.tellError(...lines.map((text) => [{ colour: "red", text } as const]));
-    output.printJsonFailure(told);
-  } else {
-    output.tellError(
-      [{ colour: "red", text: `${message}:` }],
-      ...problems.map((problem) => `- ${problem}`),
-    );
-    output.printJsonFailure({ ...told, problems });
-  }
+  output.printJsonFailure({ ...told, ...(hasList ? { problems } : {}) });
   if (hint !== null) output.tellError(hint);
   if (process.env["LOG_LEVEL"] === "debug" && error instanceof Error) {
     output.tellError(...(error.stack ?? error.message).split("\n"));

@@ -135,17 +135,12 @@ export function childEnvironment(settings: DemoSettings): Record<string, string 
   return { ...Object.fromEntries(inherited), ...settings };
 }
 
+/** The first address that it prints. */
 async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {
-  const url = await Promise.race([firstUrl(child), ended.then(() => null)]);
-  if (url === null) throw new Error(`A deployment did not start: exit code ${child.exitCode}`);
-  return url;
-}
-
-async function firstUrl(child: ChildProcess): Promise<string | null> {
-  if (child.stdout === null) return null;
-  for await (const line of createInterface({ input: child.stdout })) {
+  for await (const line of child.stdout ? createInterface({ input: child.stdout }) : []) {
     const url = /http:\/\/\S+/.exec(line)?.[0];
     if (url !== undefined) return url;
   }
-  return null;
+  await ended;
+  throw new Error(`A deployment did not start: exit code ${child.exitCode}`);
 }

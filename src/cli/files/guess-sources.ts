@@ -52,7 +52,8 @@ export async function openSources(
   const given = wishesFor(name, format);
   const encoding = given.files.encoding ?? null;
   const text = () => textOf(path, encoding);
-  const delimiter = format === "csv" ? await delimiterOf(path, given, text) : ",";
+  const known = format === "csv" ? (given.files.delimiter ?? delimiterByName(path)) : ",";
+  const delimiter = known ?? (await fileFormats.findDelimiter(text()));
   const isUsual = delimiter === "," || delimiter === delimiterByName(path);
   const wishes = isUsual ? given : { ...given, files: { delimiter, ...given.files } };
   const read: GuessSource["read"] = (onNames) => {
@@ -67,14 +68,6 @@ export async function openSources(
     leftOut: [],
     close: () => {},
   };
-}
-
-async function delimiterOf(
-  path: string,
-  { files }: GuessWishes,
-  text: () => AsyncIterable<string>,
-): Promise<string> {
-  return files.delimiter ?? delimiterByName(path) ?? (await fileFormats.findDelimiter(text()));
 }
 
 function sourcesOf(

@@ -5,7 +5,7 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
-import { findTable, type Registry, type Table } from "../../../domain/sync/table/table.ts";
+import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { NoTombstones } from "../../../ports/tables/tombstones.ts";
 import { requireDeletes } from "../../../usecases/sync/deletes/delete-row.ts";
 import { DryWriter } from "../../../usecases/sync/files/dry-writer.ts";
@@ -103,58 +103,39 @@ async function importAll(
   path: string,
   options: ImportOptions,
 ): Promise<ExitCode> {
+  const { output } = tools;
   const { registry } = await readDeploymentConfig();
+  // By the names that they have there.
   const sources = await openEveryTable(path);
+  const nameOf = (own: string) =>
+    [own, registryNameOf(own) ?? own].find((name) => registry.has(name));
   try {
-    return await importTables(tools, { path, sources, registry }, options);
+    const unknown = [...sources.keys()].filter((own) => nameOf(own) === undefined);
+    const names = unknown.join(", ");
+    if (unknown.length === sources.size) {
+      const text = `The registry has no table of the file: ${names || "none"}`;
+      throw new AppError("unknown_table", text);
+    }
+    if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
+    const twins = shadowed([...sources.keys()]).filter((own) => !unknown.includes(own));
+    if (twins.length > 0) {
+      output.warn(`Left out, as the registry's name is another table's: ${twins.join(", ")}`);
+    }
+    const fileTime = await modificationTime(path);
+    const files: Imported[] = [];
+    for (const [own, source] of sources) {
+      const tableName = nameOf(own);
+      if (tableName === undefined || twins.includes(own)) continue;
+      files.push(await importFile(tools, { tableName, source, fileTime }, options));
+    }
+    output.show(
+      { tables: files.map(({ report }) => report.result()) },
+      ...files.map(({ report }) => report.summary()),
+    );
+    return files.findLast(({ code }) => code !== EXIT.success)?.code ?? EXIT.success;
   } finally {
     for (const source of sources.values()) source.close();
   }
-}
-
-/** A SQLite file, and its tables by the names that they have there. */
-interface SqliteFile {
-  readonly path: string;
-  readonly sources: ReadonlyMap<string, ImportSource>;
-  readonly registry: Registry;
-}
-
-async function importTables(
-  tools: CommandTools,
-  { path, sources, registry }: SqliteFile,
-  options: ImportOptions,
-): Promise<ExitCode> {
-  const { output } = tools;
-  const nameOf = (own: string) =>
-    [own, registryNameOf(own) ?? own].find((name) => registry.has(name));
-  const unknown = [...sources.keys()].filter((own) => nameOf(own) === undefined);
-  const names = unknown.join(", ");
-  if (unknown.length === sources.size) {
-    throw new AppError(
-      "unknown_table",
-      `The registry has no table of the file: ${names || "none"}`,
-    );
-  }
-  if (unknown.length > 0) output.warn(`Left out, as the registry has no such table: ${names}`);
-  const twins = shadowed([...sources.keys()]).filter((own) => !unknown.includes(own));
-  if (twins.length > 0) {
-    output.warn(`Left out, as the registry's name is another table's: ${twins.join(", ")}`);
-  }
-  const fileTime = await modificationTime(path);
-  const files: Imported[] = [];
-  let all: ExitCode = EXIT.success;
-  for (const [own, source] of sources) {
-    const tableName = nameOf(own);
-    if (tableName === undefined || twins.includes(own)) continue;
-    const imported = await importFile(tools, { tableName, source, fileTime }, options);
-    files.push(imported);
-    if (imported.code !== EXIT.success) all = imported.code;
-  }
-  output.show(
-    { tables: files.map(({ report }) => report.result()) },
-    ...files.map(({ report }) => report.summary()),
-  );
-  return all;
 }
 
 /** The outcome of a file. */
