@@ -27,6 +27,8 @@ type SessionName = Pick<SessionDocument, "username" | "id">;
 interface CheckedPassword {
   readonly passwordHash: string | null;
   readonly atMs: number;
+  /** Counters of which this sign-in becomes the one event. */
+  readonly marks?: readonly AttemptCounter[];
 }
 
 /**
@@ -46,6 +48,7 @@ export class Sessions extends Repository {
       if (account.suspendedAtMs !== null) return accountOf(account);
       const signedIn = { ...account, lastSignInAtMs: checked.atMs };
       tx.put(ACCOUNTS, signedIn);
+      for (const events of withEvents(checked.marks ?? [], [])) tx.put(SIGN_INS, events);
       await addSession(tx, session);
       return accountOf(signedIn);
     });

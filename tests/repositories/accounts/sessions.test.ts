@@ -1,5 +1,6 @@
 import { expect } from "bun:test";
-import { SESSIONS } from "../../../src/repositories/account-collections.ts";
+import { SESSIONS, SIGN_INS } from "../../../src/repositories/account-collections.ts";
+import { SignIns } from "../../../src/repositories/accounts/sessions.ts";
 import { makeAccount, People } from "../support/people.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
@@ -50,6 +51,26 @@ repositoryTests(
       }
       expect((await accounts.find("bob"))?.lastSignInAtMs).toBeNull();
     });
+
+    it.everywhere(
+      "D-8.5.4 begin() keeps the last sign-in as the one event of its marks",
+      async (people, _, { documents }) => {
+        await withAccounts(people, "ana");
+        const { passwordHash } = makeAccount("ana");
+        const markAt = (nowMs: number) => ({ key: ["m"], limit: 1, windowMs: 100, nowMs });
+        for (const atMs of [1_000, 1_090]) {
+          const session = { id: `s${atMs}`, username: "ana", expiresAtMs: 8_000_000_000_000 };
+          await people.sessions.begin(session, { passwordHash, atMs, marks: [markAt(atMs)] });
+        }
+        const signIns = new SignIns(documents);
+        const waits = [1_189, 1_190].map((atMs) => signIns.retryAfterSeconds([markAt(atMs)]));
+        expect(await Promise.all(waits)).toEqual([1, null]);
+        const [all] = await documents.read({ name: "test" }, (at) =>
+          at.read({ from: SIGN_INS, stretch: {} }),
+        );
+        expect(all).toEqual([{ key: ["m"], atMs: [1_090], endsAtMs: 1_190 }]);
+      },
+    );
 
     it("D-5.4 the end of a session that began elsewhere is known, also until the last day that a date can be of", async ({
       sessions,

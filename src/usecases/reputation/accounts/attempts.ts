@@ -26,7 +26,7 @@ export interface Caller {
 }
 
 /** Somebody who signs in, at a moment. */
-interface SignInAttempt {
+export interface SignInAttempt {
   readonly username: string;
   readonly address: string;
   readonly nowMs: number;
@@ -52,21 +52,13 @@ export function passwordCounters(attempt: SignInAttempt): readonly AttemptCounte
   return [accountCounter(attempt), addressCounter(attempt.address, attempt.nowMs)];
 }
 
-/** Remembers that somebody signed in from an address. */
-export async function rememberAddress(
-  { signIns }: AccountDeps,
-  attempt: SignInAttempt,
-): Promise<void> {
-  await signIns.count([knownAddress(attempt)], attempt.username);
-}
-
 function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
   const limit = MAX_ACCOUNT_SIGN_IN_FAILURES;
   return { key: failuresKey(username), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
-/** A counter used as a mark: once somebody has signed in to the account from the address it is full for its window. */
-function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
+/** A counter used as a mark: its event is the last sign-in to the account from the address, and fills it for its window. */
+export function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
   const key = knownAddressKey(username, addressGroup(address));
   return { key, limit: 1, windowMs: KNOWN_ADDRESS_MS, nowMs };
 }

@@ -7,7 +7,13 @@ import {
   TOKEN_RENEWAL_AGE_MS,
 } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
-import { attemptCounters, type Caller, rememberAddress, requireNoWait } from "./attempts.ts";
+import {
+  attemptCounters,
+  type Caller,
+  knownAddress,
+  requireNoWait,
+  type SignInAttempt,
+} from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import {
   type Identity,
@@ -55,13 +61,11 @@ export async function signIn(
     }
     await requireTry();
     requireNotSuspended(account);
-    const session = await beginSession(deps, account);
-    await rememberAddress(deps, attempt);
-    return session;
+    return await beginSession(deps, account, attempt);
   }, gone);
 }
 
-async function beginSession(deps: AccountDeps, account: Account) {
+async function beginSession(deps: AccountDeps, account: Account, attempt: SignInAttempt) {
   const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
   const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
   const { username, role } = account;
@@ -76,7 +80,8 @@ async function beginSession(deps: AccountDeps, account: Account) {
   });
   const session = { id: storedSessionId(deps, sessionId), username, expiresAtMs };
   // Checking a password takes long enough for the account to be suspended, or erased and its name to be taken again.
-  const checked = { passwordHash: account.passwordHash, atMs: issuedAtMs };
+  const { passwordHash } = account;
+  const checked = { passwordHash, atMs: issuedAtMs, marks: [knownAddress(attempt)] };
   const accountNow = await deps.sessions.begin(session, checked);
   if (accountNow === null) throw wrongCredentials();
   requireNotSuspended(accountNow);

@@ -1,6 +1,8 @@
 // What one caller can do to others. D-8.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { Environment } from "../../../../src/app/config.ts";
+import { FakeClock } from "../../../support/time/fake-clock.ts";
 import type { Backend } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
@@ -11,6 +13,7 @@ import { USER_ROUTES } from "../routes.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
+const DAY_MS = 86_400_000;
 const PROXY = { TRUSTED_PROXY_HOPS: "1" };
 
 async function signIn(app: SyncApp, username: string, password: string, address: string) {
@@ -66,6 +69,23 @@ onReputationBackends(
       expect(await signIn(other, "ana", PASSWORD, "203.0.113.1")).toBe(200);
       expect(await signIn(other, "ana", PASSWORD, "2001:db8:0:1:b::")).toBe(200);
       expect(await signIn(other, "ana", PASSWORD, "2001:db8:0:2::a")).toBe(429);
+    });
+
+    test("D-8.5.4 an address is known for a year after the last sign-in from it, not after the first", async () => {
+      const clock = new FakeClock();
+      const time = { clock, timer: new SystemTimer() };
+      const app = await startApp({ backend, env: PROXY, time });
+      await Person.signUp(app, "ana");
+      for (const days of [0, 364]) {
+        clock.advance(days * DAY_MS);
+        expect(await signIn(app, "ana", PASSWORD, "203.0.113.1")).toBe(200);
+      }
+      clock.advance(2 * DAY_MS);
+      for (let n = 0; n < 10; n++) {
+        expect(await signIn(app, "ana", "a wrong password", `198.51.100.${n}`)).toBe(401);
+      }
+      expect(await signIn(app, "ana", PASSWORD, "198.51.100.77")).toBe(429);
+      expect(await signIn(app, "ana", PASSWORD, "203.0.113.1")).toBe(200);
     });
   },
   { isFile: true },
