@@ -111,7 +111,7 @@ class MongoStorage implements FullStorage {
 
   async ping(timeoutMs: number): Promise<void> {
     const { clock, db } = this.#deps;
-    const deadline = Deadline.start(clock, { triesMs: timeoutMs, endMs: timeoutMs });
+    const deadline = new Deadline(clock, { triesMs: timeoutMs, endMs: timeoutMs });
     try {
       // The command `ping` is answered to whoever asks, with and without rights.
       await deadline.race(db.collection(TIME.name).findOne());

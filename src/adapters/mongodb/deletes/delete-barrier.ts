@@ -34,7 +34,7 @@ export class DeleteBarrier {
    * come while one barrier is under way share the next. Throws `store_unavailable` after 10 s.
    */
   async pass(): Promise<RecorderState> {
-    const deadline = Deadline.start(this.#deps.clock, WAIT);
+    const deadline = new Deadline(this.#deps.clock, WAIT);
     try {
       return await deadline.race(this.#passing.outcome());
     } catch (error) {
@@ -45,7 +45,7 @@ export class DeleteBarrier {
   }
 
   async #passNew(): Promise<RecorderState> {
-    const deadline = Deadline.start(this.#deps.clock, WAIT);
+    const deadline = new Deadline(this.#deps.clock, WAIT);
     const raised = await writeOne(this.#deps, (options) =>
       this.#barriers.findOneAndUpdate(
         { _id: BARRIER_ID },

@@ -61,7 +61,7 @@ export class DeleteRecorder {
       if (table.deletes) recorded.set(table.name, table);
       else recorded.delete(table.name);
     }
-    const deadline = Deadline.start(this.#deps.clock, START_CALLS);
+    const deadline = new Deadline(this.#deps.clock, START_CALLS);
     await asAppErrors(retry(deadline, () => this.#configure(recorded)));
     if (!isSame(recorded, this.#tables)) {
       this.#tables = recorded;
@@ -91,7 +91,7 @@ export class DeleteRecorder {
     this.#wake();
     this.#recording?.close();
     if (this.#work === null) return;
-    const deadline = Deadline.start(this.#deps.clock, STOP);
+    const deadline = new Deadline(this.#deps.clock, STOP);
     await deadline.race(this.#work).catch(() => {});
   }
 

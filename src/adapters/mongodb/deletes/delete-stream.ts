@@ -117,7 +117,7 @@ export class DeleteStream {
     const ending = Promise.withResolvers<never>();
     this.#endCall = ending.reject;
     const replying = Promise.race([db.command(command, options), ending.promise]);
-    const reply = await Deadline.start(clock, RECORDER_CALLS).race(replying);
+    const reply = await new Deadline(clock, RECORDER_CALLS).race(replying);
     return reply["cursor"] as CursorReply;
   }
 }

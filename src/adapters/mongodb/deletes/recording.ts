@@ -113,7 +113,7 @@ export class Recording {
   }
 
   #deadline(): Deadline {
-    return Deadline.start(this.#deps.clock, RECORDER_CALLS);
+    return new Deadline(this.#deps.clock, RECORDER_CALLS);
   }
 
   /** Forgets what earlier pieces have listed, in a commit of its own, as a list may be long. */

@@ -67,7 +67,7 @@ export class MongoDocuments implements DocumentStore {
 
   async #start(work: () => Promise<unknown>): Promise<void> {
     // After an election it starts again, so every step may be done twice.
-    await asAppErrors(retry(Deadline.start(this.#deps.clock, START_CALLS), work));
+    await asAppErrors(retry(new Deadline(this.#deps.clock, START_CALLS), work));
   }
 
   async #declare(collections: readonly AnyCollection[]): Promise<readonly DocumentCollection[]> {
@@ -173,7 +173,7 @@ export class MongoDocuments implements DocumentStore {
 
   #deadlineOf({ limit }: CallOptions): Deadline {
     const { clock, callLimit } = this.#deps;
-    return Deadline.start(clock, limit ?? callLimit);
+    return new Deadline(clock, limit ?? callLimit);
   }
 }
 

@@ -84,7 +84,7 @@ export async function connect(
   const hosts = hostsOf(url);
   const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for ${REACH.endMs / 1000} s`;
   const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
-  const deadline = Deadline.start(clock, START_CALLS);
+  const deadline = new Deadline(clock, START_CALLS);
   try {
     const connection = await reach(url, databaseName, clock);
     clearTimeout(timer);
@@ -120,7 +120,7 @@ async function reach(url: string, databaseName: string, clock: Stopwatch): Promi
     }
   };
   try {
-    return await retry(Deadline.start(clock, REACH), attempt);
+    return await retry(new Deadline(clock, REACH), attempt);
   } catch (error) {
     const isLate = error instanceof TimeUp && failure instanceof MongoServerSelectionError;
     throw isLate ? failure : error;

@@ -26,16 +26,12 @@ export class Deadline {
   readonly #lastTryMs: number;
   readonly #endMs: number;
 
-  private constructor(clock: Stopwatch, limit: CallLimit, endMs: number) {
+  /** Starts the time of a call, where that has no end already. */
+  constructor(clock: Stopwatch, limit: CallLimit, endMs = clock.monotonicMs() + limit.endMs) {
     this.#clock = clock;
     this.#limit = limit;
     this.#lastTryMs = Math.min(clock.monotonicMs() + limit.triesMs, endMs);
     this.#endMs = endMs;
-  }
-
-  /** Starts the time of a call. */
-  static start(clock: Stopwatch, limit: CallLimit): Deadline {
-    return new Deadline(clock, limit, clock.monotonicMs() + limit.endMs);
   }
 
   /** With new time for tries, so that the outcome of a commit becomes known; the end of the call stays. */

@@ -45,7 +45,7 @@ const NO_SUCH_TRANSACTION = 251;
 export async function readCommitted<T>(
   { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,
   read: () => Promise<T>,
-  deadline: Deadline = Deadline.start(clock, callLimit),
+  deadline: Deadline = new Deadline(clock, callLimit),
 ): Promise<T> {
   return await asAppErrors(retry(deadline, () => primaryWatch.read(read)));
 }
@@ -76,7 +76,7 @@ export async function writeOne<T>(
   write: (options: TxOptions) => Promise<T>,
 ): Promise<T> {
   const tx = client.startSession({ causalConsistency: false });
-  const deadline = Deadline.start(clock, callLimit);
+  const deadline = new Deadline(clock, callLimit);
   let isHanging = false;
   try {
     return await retry(deadline, () => write({ session: tx }));
@@ -94,7 +94,7 @@ export async function writeTogether<T>(
   { client, clock, primaryWatch, callLimit }: Omit<StoreDeps, "db" | "storeClock">,
   body: TransactionBody<T>,
 ): Promise<T> {
-  const scope = { client, clock, deadline: Deadline.start(clock, callLimit) };
+  const scope = { client, clock, deadline: new Deadline(clock, callLimit) };
   const committed = commitTransaction(scope, async (tx) => {
     const primary = await primaryWatch.confirm();
     const result = await body(tx);

@@ -40,7 +40,7 @@ export async function prepareTables(
   tables: readonly Table[],
 ): Promise<void> {
   // After an election it starts again, so every step may be done twice.
-  const prepared = retry(Deadline.start(clock, START_CALLS), async () => {
+  const prepared = retry(new Deadline(clock, START_CALLS), async () => {
     const inspections = await inspectTables(db, tables);
     await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
     for (const inspection of inspections) await prepareTable(db, inspection);

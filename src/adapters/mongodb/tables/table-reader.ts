@@ -277,7 +277,7 @@ export class TableReader {
     work: (reading: Reading) => Promise<T>,
   ): Promise<T> {
     const { name } = layout.table;
-    const deadline = Deadline.start(this.#deps.clock, limit);
+    const deadline = new Deadline(this.#deps.clock, limit);
     const read = async (tx: ClientSession, state: TableState | null) => {
       const sequence = state && { tableName: name, sinceTime, version: state.version };
       const isMixed = state?.hasDates ?? (await hasDates(this.#deps.db, layout, tx));
