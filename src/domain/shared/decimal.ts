@@ -45,6 +45,13 @@ export function parseInt64(text: string): bigint | null {
   return isNegative ? -magnitude : magnitude;
 }
 
+/** A text that is the one spelling of such a whole number; undefined for any other. */
+export function int64Digits(text: string): string | undefined {
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
+  const value = BigInt(text);
+  return value >= -MAX_INT64 && value <= MAX_INT64 ? text : undefined;
+}
+
 /** True for decimal text whose value is a whole number, of any size. */
 export function isWholeNumber(text: string): boolean {
   const decimal = readDecimal(text);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import {
+  int64Digits,
   isSameDecimal,
   isWholeNumber,
   parseDecimal,
@@ -159,6 +160,13 @@ describe("parseInt64()", () => {
   ])("D-2.2.8 parseInt64() does not take %p", (text) => {
     expect(parseInt64(text)).toBeNull();
   });
+});
+
+test("D-3.3 int64Digits() takes the one spelling of a whole number within ±(2^63-1)", () => {
+  const most = "9223372036854775807";
+  for (const text of ["0", "-1", "10", most, `-${most}`]) expect(int64Digits(text)).toBe(text);
+  const others = ["-0", "+1", "01", "1.0", "1e3", "", " 1", "9223372036854775808", `${most}0`];
+  for (const text of [...others, "-9223372036854775808"]) expect(int64Digits(text)).toBeUndefined();
 });
 
 test("D-3.3.13 isWholeNumber() knows whole numbers of any size and spelling", () => {

@@ -23,9 +23,9 @@ import {
 import {
   FIRST_TIME_MS,
   formatMs,
+  isCanonicalDate,
   isCanonicalDateTime,
   LAST_TIME_MS,
-  parseDate,
 } from "../../../domain/shared/time.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
@@ -49,10 +49,9 @@ export function storeValue(column: Column, value: ColumnValue): StoredValue {
 }
 
 /** The stored form of a timestamp: its text without zone, which orders by time; null when it cannot be parsed. */
-export function storeTime(column: Column, value: ColumnValue | undefined): string | null {
-  if (typeof value !== "string") return null;
-  const stored = column.type === "date" ? storeDate(value) : storeDateTime(value);
-  return stored ?? null;
+export function storeTime(column: Column, value: ColumnValue = null): string | null {
+  const stored = value === null ? null : ownTypeForm(column, value);
+  return typeof stored === "string" ? stored : null;
 }
 
 /** The stored form of a value of the column's own type; undefined for any other value. */
@@ -71,21 +70,15 @@ function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredV
     case "boolean":
       return typeof value === "boolean" ? value : undefined;
     case "datetime":
-      return typeof value === "string" ? storeDateTime(value) : undefined;
+      // Without the `Z`, so that a shorter fraction comes before a longer one: bytes in the order of time.
+      return typeof value === "string" && isCanonicalDateTime(value)
+        ? value.slice(0, -1)
+        : undefined;
     case "date":
-      return typeof value === "string" ? storeDate(value) : undefined;
+      return typeof value === "string" && isCanonicalDate(value) ? value : undefined;
     case "json":
       return JSON.stringify(value);
   }
-}
-
-/** Without the `Z`, so that a shorter fraction comes before a longer one: bytes in the order of time. */
-function storeDateTime(text: string): string | undefined {
-  return isCanonicalDateTime(text) ? text.slice(0, -1) : undefined;
-}
-
-function storeDate(text: string): string | undefined {
-  return parseDate(text) === text ? text : undefined;
 }
 
 function storeInteger(value: number | RawNumber): StoredValue | undefined {
@@ -94,6 +87,7 @@ function storeInteger(value: number | RawNumber): StoredValue | undefined {
   return Math.abs(value) < INT32_END ? value : Long.fromNumber(value);
 }
 
+/** With -2^63, which keys of other programs may have. */
 function storeInt64(text: string): Long | undefined {
   if (!INTEGER.test(text)) return undefined;
   const long = Long.fromString(text);

@@ -3,6 +3,7 @@
 import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
+import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import { hasCode } from "../driver/errors.ts";
 import { optionsIn } from "../driver/operations.ts";
 import { RowReader, readTime } from "./row-reader.ts";
@@ -11,7 +12,6 @@ import {
   type IndexKeys,
   KEY_TIME_FIELD,
   PLACELESS_TYPES,
-  sinceBound,
   sinceFilter,
   type TableLayout,
 } from "./table-layout.ts";
@@ -176,7 +176,7 @@ function boundsOf(
   const sort = Object.fromEntries(names.map((name) => [name, DESCENDING] as const));
   const time = layout.timeField;
   if (sinceTime === null || time === null || isMixed) return { min: null, max: from, sort };
-  const bound = sinceBound(layout, sinceTime);
+  const bound = zonelessFrom(layout.table, sinceTime);
   const min = Object.fromEntries(names.map((name) => [name, name === time ? bound : new MinKey()]));
   return { min, max: from, sort };
 }

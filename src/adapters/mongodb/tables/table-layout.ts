@@ -1,5 +1,6 @@
 // A table of the registry in its collection: fields, indexes and bounds.
 import type { Document } from "mongodb";
+import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import {
   type Column,
   isNumberedByStore,
@@ -54,27 +55,14 @@ export function keyAndTime(table: Table): readonly Column[] {
   return [...new Set([...table.keyColumns, timestampColumnOf(table) ?? []].flat())];
 }
 
-/** True for a table whose timestamps are days. */
-export function isByDay(table: Table): boolean {
-  return timestampColumnOf(table)?.type === "date";
-}
-
-/** The stored form of `sinceTime`, for `{$gte}`: it compares with texts only, so null never matches. */
-export function sinceBound(layout: TableLayout, sinceTime: string): string {
-  const withoutZone = sinceTime.slice(0, -1);
-  // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
-  return isByDay(layout.table) && withoutZone.endsWith("T00:00:00")
-    ? withoutZone.slice(0, 10)
-    : withoutZone;
-}
-
 /**
  * Selects the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. BSON dates of other
  * programs are rows that `datesSince()` selects.
  */
 export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
   if (sinceTime === null || layout.timeField === null) return {};
-  return { [layout.timeField]: { $gte: sinceBound(layout, sinceTime) } };
+  // It compares with texts only, so null never matches.
+  return { [layout.timeField]: { $gte: zonelessFrom(layout.table, sinceTime) } };
 }
 
 export function positionOf({ table, timeField }: TableLayout, row: Row): Document {

@@ -2,6 +2,7 @@
 
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
+import { isByDay } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
 import { makeCollections } from "../driver/collections.ts";
@@ -19,7 +20,6 @@ import {
 import {
   hasNumbers,
   type IndexKeys,
-  isByDay,
   KEY_TIME_FIELD,
   layoutOf,
   UNPARSED_FIELD,

@@ -5,6 +5,7 @@ import { BSON, type ClientSession, type Document } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
+import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   type PartPlace,
@@ -38,13 +39,7 @@ import { type TableState, TableStates } from "./page-cache.ts";
 import { positionJson, readIndexValues } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
-import {
-  type IndexKeys,
-  layoutOf,
-  positionOf,
-  sinceBound,
-  type TableLayout,
-} from "./table-layout.ts";
+import { type IndexKeys, layoutOf, positionOf, type TableLayout } from "./table-layout.ts";
 import { countFilter, timeOrderText } from "./time-values.ts";
 
 /** Keys that one command looks up; fewer or many more take longer in all. */
@@ -350,5 +345,5 @@ function isBefore(place: Document | null, layout: TableLayout, sinceTime: string
   if (place === null || sinceTime === null || layout.timeField === null) return false;
   const value: unknown = place[layout.timeField];
   if (typeof value !== "string" && !(value instanceof Date)) return value === null;
-  return compareUtf8(timeOrderText(layout, value), sinceBound(layout, sinceTime)) < 0;
+  return compareUtf8(timeOrderText(layout, value), zonelessFrom(layout.table, sinceTime)) < 0;
 }

@@ -4,8 +4,8 @@
 import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
-import { timeMicros } from "../../../domain/sync/rows/row-time.ts";
-import { isByDay, sinceFilter, type TableLayout } from "./table-layout.ts";
+import { isByDay, timeMicros } from "../../../domain/sync/rows/row-time.ts";
+import { sinceFilter, type TableLayout } from "./table-layout.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST_DATE = new Date(-8_640_000_000_000_000);

@@ -1,4 +1,5 @@
 // The types of columns on the server, and values as texts that it reads and writes. D-12.1.
+import { int64Digits } from "../../../domain/shared/decimal.ts";
 import {
   isNumber,
   isRawNumber,
@@ -7,7 +8,6 @@ import {
   parseJson,
   rawNumber,
 } from "../../../domain/shared/json.ts";
-import { MAX_INT64 } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
@@ -15,7 +15,6 @@ import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 /** A value in a statement; undefined for one that a column of that type cannot hold. */
 type Held = string | null | undefined;
 
-const WHOLE = /^(?:0|-?[1-9]\d{0,18})$/;
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** Numbers that are none, as the server writes them, and other programs may have. */
@@ -65,10 +64,10 @@ export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue)
     case "text":
       return typeof value === "string" && !value.includes("\0") ? value : undefined;
     case "integer":
-      return isNumber(value) ? whole(numberText(value)) : undefined;
+      return isNumber(value) ? int64Digits(numberText(value)) : undefined;
     case "bigint":
       if (typeof value !== "string") return undefined;
-      return column.isKey ? whole(value) : decimal(value);
+      return column.isKey ? int64Digits(value) : decimal(value);
     case "numeric":
       return typeof value === "string" ? decimal(value) : undefined;
     case "real":
@@ -114,12 +113,6 @@ export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: 
       ? `the boolean ${value}`
       : `the text ${cutText(JSON.stringify(value), MAX_TOLD_CHARS)}`;
   return `column "${name}" (${type}) cannot hold ${told}`;
-}
-
-function whole(text: string): Held {
-  if (!WHOLE.test(text)) return undefined;
-  const value = BigInt(text);
-  return value <= MAX_INT64 && value >= -MAX_INT64 ? text : undefined;
 }
 
 function real(value: ColumnValue): Held {

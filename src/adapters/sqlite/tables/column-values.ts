@@ -1,7 +1,7 @@
 // Values as SQLite stores them: in its own types where these keep every digit and the order of D-3.1. A value of
 // another type than its column's is a BLOB of its JSON text: no column changes a BLOB, and BLOBs sort after all else.
+import { int64Digits } from "../../../domain/shared/decimal.ts";
 import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
-import { MAX_INT64 } from "../../../domain/shared/limits.ts";
 import {
   isCanonicalDate,
   isCanonicalDateTime,
@@ -82,13 +82,6 @@ function encodeInteger(value: ColumnValue): SqliteValue | undefined {
 function encodeReal(value: ColumnValue): SqliteValue | undefined {
   if (value === "Infinity" || value === "-Infinity") return Number(value);
   return typeof value === "number" && !Object.is(value, -0) ? value : undefined;
-}
-
-/** The digits of a whole number that an INTEGER can hold; undefined for other text. */
-function int64Digits(text: string): string | undefined {
-  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
-  const value = BigInt(text);
-  return value >= -MAX_INT64 && value <= MAX_INT64 ? text : undefined;
 }
 
 function jsonText(value: ColumnValue): string {

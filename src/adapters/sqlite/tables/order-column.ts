@@ -28,13 +28,6 @@ export function qualifiedOrder(table: Table, foreign: ForeignTables): string[] {
   return table.timestampColumn === null ? keys : [rowOrder(table, name, foreign), ...keys];
 }
 
-/** The value of `repsync_order` from which rows are at or after a canonical time. */
-export function orderBound(table: Table, sinceTime: string): string {
-  const isDate = timestampColumnOf(table)?.type === "date";
-  const time = sinceTime.slice(0, -1);
-  return isDate && time.endsWith("T00:00:00") ? time.slice(0, 10) : time;
-}
-
 /**
  * The expression of `repsync_order`: the timestamp when it is a time as this adapter writes it; any other text that
  * the domain reads as a time (`parseDateTime`) in the same form; '' for all else.

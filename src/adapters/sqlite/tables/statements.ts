@@ -1,10 +1,11 @@
 // The SQL that reads one table. Names come from the registry, which allows only letters, digits and underscores.
+import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { columnsOf, type RowColumns } from "../../../ports/tables/table-store.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { readColumns } from "./column-values.ts";
-import { ORDER_COLUMN, orderBound, qualifiedOrder } from "./order-column.ts";
+import { ORDER_COLUMN, qualifiedOrder } from "./order-column.ts";
 
 /** Consecutive rows of a table: one range of one of the two indexes that every table has. */
 export interface RowRange {
@@ -34,7 +35,7 @@ export function firstStart(table: Table, sinceTime: string | null, hasKey: boole
   }
   return {
     range: { order: "table", from: "time", hasKey },
-    values: [orderBound(table, sinceTime)],
+    values: [zonelessFrom(table, sinceTime)],
   };
 }
 

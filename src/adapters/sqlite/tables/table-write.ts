@@ -1,6 +1,11 @@
 // Writes of a push or a run to the rows of a table, within its transaction. D-3.6, D-7.1, D-7.4.
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { aheadLimit, isTimeless, rankTimes } from "../../../domain/sync/rows/row-time.ts";
+import {
+  aheadLimit,
+  isTimeless,
+  rankTimes,
+  zonelessFrom,
+} from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP, type StampRule, stampFate } from "../../../domain/sync/rows/stamp.ts";
 import { changedColumns } from "../../../domain/sync/rows/write-decision.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
@@ -14,7 +19,6 @@ import {
 } from "../../../ports/tables/table-writes.ts";
 import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { orderBound } from "./order-column.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
 import { readRowsWithKeys } from "./rows-by-value.ts";
 import { keptTime } from "./tombstone-sql.ts";
@@ -79,7 +83,7 @@ export class TableWrite {
     this.#tombstones = table.deletes ? this.#buries : null;
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
-    this.#aheadOrder = orderBound(table, this.#aheadLimit);
+    this.#aheadOrder = zonelessFrom(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
   }
 

@@ -73,7 +73,16 @@ export function startLike(table: Table, sample: string, atMs: number): string {
   return isByDay(table) && sample.length === DATE_CHARS ? start.slice(0, DATE_CHARS) : start;
 }
 
-function isByDay(table: Table): boolean {
+/** The first time that is kept at or after a canonical one, where times are kept as texts without a zone, which order by time. */
+export function zonelessFrom(table: Table, time: string): string {
+  const zoneless = time.slice(0, -1);
+  // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
+  const isDay = isByDay(table) && zoneless.endsWith("T00:00:00");
+  return isDay ? zoneless.slice(0, DATE_CHARS) : zoneless;
+}
+
+/** True for a table whose times are days. */
+export function isByDay(table: Table): boolean {
   return timestampColumnOf(table)?.type === "date";
 }
 
