@@ -2,6 +2,7 @@
 import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { BSON, type Document, Long } from "mongodb";
+import { orElse } from "../../../domain/shared/errors.ts";
 import { isNumber } from "../../../domain/shared/json.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { hasNumbers } from "../tables/table-layout.ts";
@@ -32,16 +33,15 @@ export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array
 
 /** A document as it is once it was read and written: of NaN there are many forms, one of which stays. */
 function writtenForm(document: Uint8Array): Uint8Array | null {
-  try {
+  // A text that is no UTF-8 throws.
+  return orElse(null, () => {
     const read = BSON.deserialize(document, FAITHFUL);
     const written = BSON.serialize(read);
     const isWhole =
       written.length === document.length &&
       isDeepStrictEqual(BSON.deserialize(written, FAITHFUL), read);
     return isWhole ? written : null;
-  } catch {
-    return null; // A text that is no UTF-8.
-  }
+  });
 }
 
 /** The document of a row with its rest. */

@@ -13,7 +13,7 @@ import {
   ownDeletesOf,
   transactionName,
 } from "../driver/tombstone-documents.ts";
-import { type ChangeEvent, KeyTimeReader } from "./delete-stream.ts";
+import { type ChangeEvent, keyTimeReader } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
 /** Why deletes of a table may have been missed, in words for the log. */
@@ -77,12 +77,12 @@ interface Found {
 export class EventReader {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #recorded: RecorderState["tables"];
-  readonly #readers: ReadonlyMap<string, KeyTimeReader>;
+  readonly #readers: ReadonlyMap<string, ReturnType<typeof keyTimeReader>>;
 
   constructor(tables: ReadonlyMap<string, Table>, recorded: RecorderState["tables"]) {
     this.#tables = tables;
     this.#recorded = recorded;
-    this.#readers = new Map([...tables].map(([name, table]) => [name, new KeyTimeReader(table)]));
+    this.#readers = new Map([...tables].map(([name, table]) => [name, keyTimeReader(table)]));
   }
 
   /** `own` are the transactions that leave no tombstone. */
@@ -147,13 +147,13 @@ export class EventReader {
   #tombstoneOf(name: string, event: ChangeEvent): DeletedKey | typeof NO_PRE_IMAGE | null {
     const before = event.fullDocumentBeforeChange;
     if (before === undefined) return NO_PRE_IMAGE;
-    const reader = this.#readers.get(name) as KeyTimeReader;
+    const read = this.#readers.get(name) as ReturnType<typeof keyTimeReader>;
     const table = this.#tables.get(name) as Table;
-    const { key, time } = reader.read(before);
+    const { key, time } = read(before);
     // A document without a whole key is no row that a peer could have.
     if (Object.values(key).some((value) => value === null)) return null;
     const after = documentAfter(before, event);
-    const hasKey = after !== null && keyText(table, reader.read(after).key) === keyText(table, key);
+    const hasKey = after !== null && keyText(table, read(after).key) === keyText(table, key);
     if (hasKey) return null;
     const deletedAt = changeTime(time, event.wallTime.getTime());
     return { key, deletedAt, isInTransaction: transactionOf(event) !== null };

@@ -10,7 +10,7 @@ import {
 } from "mongodb";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { giveUpSession } from "../driver/orphaned-transactions.ts";
@@ -129,7 +129,7 @@ const OF_COLLECTIONS = ["create", "modify", "drop", "rename"];
 function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
   const names = tables.map(({ name }) => name);
   const keyNames = [...new Set(tables.flatMap((table) => table.keyColumns.map((key) => key.name)))];
-  const fields = [...new Set(tables.flatMap((table) => new KeyTimeReader(table).fields))];
+  const fields = [...new Set(tables.flatMap(keyAndTime).map(({ name }) => name))];
   const hasNewKey = keyNames.flatMap((name) => [
     { [`updateDescription.updatedFields.${name}`]: EXISTS },
     { "updateDescription.removedFields": name },
@@ -172,26 +172,14 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
 
 // Keys and times of rows, from what change events say of them.
 
-/** Options of reads whose documents a `KeyTimeReader` takes. Text that other tools wrote need not be valid UTF-8. */
+/** Options of reads whose documents a `keyTimeReader` takes. Text that other tools wrote need not be valid UTF-8. */
 const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
 
-export class KeyTimeReader {
-  /** The fields that it needs. */
-  readonly fields: readonly string[];
-  readonly #table: Table;
-  readonly #reader: RowReader;
-
-  constructor(table: Table) {
-    const columns = keyAndTime(table);
-    this.fields = columns.map(({ name }) => name);
-    this.#table = table;
-    this.#reader = new RowReader(layoutOf(table), columns);
-  }
-
-  /** The key, and the canonical time; null for none that can be read. The document's values keep their BSON types. */
-  read(document: Document): { readonly key: Row; readonly time: string | null } {
-    const row = this.#reader.read(BSON.serialize(document));
-    const key = keyRow(this.#table, keyOf(this.#table, row));
-    return { key, time: rowTime(this.#table, row) };
-  }
+/** Reads the key, and the canonical time; null for none that can be read. The document's values keep their BSON types. */
+export function keyTimeReader(table: Table) {
+  const reader = new RowReader(layoutOf(table), keyAndTime(table));
+  return (document: Document) => {
+    const row = reader.read(BSON.serialize(document));
+    return { key: keyRow(table, keyOf(table, row)), time: rowTime(table, row) };
+  };
 }

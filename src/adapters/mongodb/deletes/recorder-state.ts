@@ -133,7 +133,7 @@ export class RecorderStates {
   async advance(recorder: ObjectId, progress: Progress, options: TxOptions): Promise<void> {
     const { token, barrier, interrupted } = progress;
     const since = Array.from(interrupted, (name) => [`tables.${name}.completeSince`, "$$NOW"]);
-    await this.#keep(recorder, options, {
+    await this.stay(recorder, options, {
       token: { $literal: token },
       ...(barrier === null ? {} : { barrier }),
       ...Object.fromEntries(since),
@@ -141,11 +141,7 @@ export class RecorderStates {
   }
 
   /** Keeps the recorder in its place, within a transaction of its work. Throws `RecorderReplaced`. */
-  async stay(recorder: ObjectId, options: TxOptions): Promise<void> {
-    await this.#keep(recorder, options, {});
-  }
-
-  async #keep(recorder: ObjectId, options: TxOptions, changed: Document): Promise<void> {
+  async stay(recorder: ObjectId, options: TxOptions, changed: Document = {}): Promise<void> {
     const update = [{ $set: { ...changed, expiresAt: EXPIRY } }];
     const kept = await this.#states.updateOne({ _id: STATE_ID, recorder }, update, options);
     if (kept.matchedCount === 0) throw new RecorderReplaced();

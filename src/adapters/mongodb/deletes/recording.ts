@@ -10,12 +10,13 @@ import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import {
   type ForgottenValue,
+  findTombstones,
   forgetTombstonesOf,
+  listTombstones,
   ownDeletesOf,
-  TombstoneDocuments,
 } from "../driver/tombstone-documents.ts";
 import { commitTransaction } from "../driver/transaction.ts";
-import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import { findStored, keyOfRow } from "../tables/stored-rows.ts";
 import {
   type DeletedKey,
   EventReader,
@@ -52,7 +53,6 @@ interface RecordingDeps extends StoreDeps {
 
 export class Recording {
   readonly #deps: RecordingDeps;
-  readonly #documents: TombstoneDocuments;
   readonly #recorder: ObjectId;
   readonly #tables: ReadonlyMap<string, Table>;
   #stream: DeleteStream | null = null;
@@ -61,7 +61,6 @@ export class Recording {
 
   constructor(deps: RecordingDeps, recorder: ObjectId, tables: ReadonlyMap<string, Table>) {
     this.#deps = deps;
-    this.#documents = new TombstoneDocuments(deps.db, deps.storeClock);
     this.#recorder = recorder;
     this.#tables = tables;
   }
@@ -138,7 +137,7 @@ export class Recording {
       if (notes.length > 0) await ownDeletesOf(db).deleteMany(noted, { session: tx });
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
-        const kept = await this.#documents.find(table, ofTable.keys(), tx);
+        const kept = await findTombstones(db, table, ofTable.keys(), tx);
         const replaced = await this.#findReplaced(table, ofTable.values(), tx);
         const listed = [...ofTable].filter(([text, { deletedAt }]) => {
           const before = kept.get(text);
@@ -146,7 +145,7 @@ export class Recording {
           return isLater && !replaced.has(text);
         });
         const added = listed.map(([, tombstone]) => tombstone);
-        await this.#documents.list(table, added, tx);
+        await listTombstones(this.#deps, table, added, tx);
       }
       return findings;
     });
@@ -160,7 +159,7 @@ export class Recording {
   ): Promise<ReadonlyMap<string, unknown>> {
     const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
     const wanted = keys.map(({ key }) => keyOfRow(table, key));
-    return await new StoredRows(table, this.#deps).find(wanted, table.keyColumns, tx);
+    return await findStored(this.#deps, table, [wanted, table.keyColumns], tx);
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {
@@ -195,11 +194,8 @@ function problemOf(error: unknown): string {
 
 function startOf({ token, tables }: RecorderState): StreamStart {
   if (token !== null) return { resumeAfter: token };
-  const [first, ...others] = Object.values(tables)
-    .filter(({ isOn }) => isOn)
-    .map(({ from }) => from);
-  if (first === undefined) throw new Error("A recorder has tables");
-  const earliest = others.reduce((a, b) => (b.lessThan(a) ? b : a), first);
+  const on = Object.values(tables).filter(({ isOn }) => isOn);
+  const earliest = on.map(({ from }) => from).reduce((a, b) => (b.lessThan(a) ? b : a));
   // The first time after it.
   return { startAtOperationTime: Timestamp.fromBits(earliest.low + 1, earliest.high) };
 }

@@ -17,11 +17,11 @@ import { optionsIn, readSnapshot, type StoreDeps, writeTogether } from "../drive
 import { readNowMs } from "../driver/server-clock.ts";
 import {
   counterOf,
+  findTombstones,
   type TombstoneDocument,
-  TombstoneDocuments,
   tombstonesOf,
 } from "../driver/tombstone-documents.ts";
-import { type KeyOfRow, keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import { findStored, type KeyOfRow, keyOfRow } from "../tables/stored-rows.ts";
 import { keyAndTime } from "../tables/table-layout.ts";
 import type { DeleteRecorder } from "./delete-recorder.ts";
 import { RecorderStates } from "./recorder-state.ts";
@@ -88,7 +88,7 @@ export class MongoTombstones implements Tombstones {
       keys.map((row) => [keyText(table, row), keyRow(table, keyOf(table, row))]),
     );
     const found = await readSnapshot(this.#deps, (tx) =>
-      new TombstoneDocuments(this.#deps.db, this.#deps.storeClock).find(table, named.keys(), tx),
+      findTombstones(this.#deps.db, table, named.keys(), tx),
     );
     return Array.from(found, ([text, deletedAt]) => ({ key: named.get(text) ?? {}, deletedAt }));
   }
@@ -139,7 +139,7 @@ export class MongoTombstones implements Tombstones {
     tx: ClientSession,
   ): Promise<TombstoneDocument[]> {
     const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
-    const rows = await new StoredRows(table, this.#deps).find(keys, keyAndTime(table), tx);
+    const rows = await findStored(this.#deps, table, [keys, keyAndTime(table)], tx);
     if (rows.size === 0) return [...documents];
     const limit = aheadLimit(await readNowMs(this.#deps));
     return documents.filter(({ deletedAt }, n) => {

@@ -31,7 +31,7 @@ import {
 } from "../driver/versions.ts";
 import type { BodyTables } from "../tables/body-tables.ts";
 import { readRowsBy } from "../tables/rows-by-value.ts";
-import { keyOfRow, StoredRows } from "../tables/stored-rows.ts";
+import { findStored, keyOfRow } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
 /** Documents of a query that may come in one message with others. */
@@ -217,7 +217,7 @@ export class MongoTransaction implements Transaction {
     if ("where" in query)
       return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
     const keys = query.keys.map((key) => keyOfRow(rowsOf, key));
-    const found = await new StoredRows(rowsOf, this.#deps).find(keys, rowsOf.columns, session);
+    const found = await findStored(this.#deps, rowsOf, [keys, rowsOf.columns], session);
     return Array.from(found.values(), ({ row }) => row);
   }
 

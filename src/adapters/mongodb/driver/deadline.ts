@@ -56,10 +56,8 @@ export class Deadline {
   async race<T>(work: Promise<T>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = new Promise<never>((_, reject) => {
-      timer = setTimeout(
-        () => reject(new TimeUp()),
-        Math.min(this.#leftMs(this.#endMs), MAX_TIMER_MS),
-      );
+      const leftMs = Math.min(this.#leftMs(this.#endMs), MAX_TIMER_MS);
+      timer = setTimeout(() => reject(new TimeUp()), leftMs);
     });
     try {
       return await Promise.race([work, end]);

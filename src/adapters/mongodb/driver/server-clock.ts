@@ -9,7 +9,7 @@ export const TIME: InternalCollection = { name: "repsync_time" };
 
 const TIME_ID = "now";
 
-interface TimeSource {
+export interface TimeSource {
   readonly db: Db;
   readonly storeClock: StoreClock;
 }

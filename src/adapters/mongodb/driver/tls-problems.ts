@@ -1,6 +1,6 @@
 // Problems of TLS that another try does not mend: certificates that prove nothing, and files that cannot be used. D-10.4.
 import { MongoServerSelectionError } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../../domain/shared/errors.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 
 /** Codes of a file that can be read, but holds no certificate or key. */
@@ -13,7 +13,7 @@ export function tlsProblem(error: unknown): AppError | null {
     const code = fileCodeOf(error);
     return code === null ? null : fileProblem(error, code);
   }
-  const codes = errorsOf(error).map(({ cause }) => codeOf(cause));
+  const codes = errorsOf(error).map(({ cause }) => codeOf(cause) ?? "");
   const [code] = codes;
   if (code === undefined) return null;
   if (codes.every((each) => CONTENT.test(each))) return fileProblem(error, code);
@@ -35,15 +35,10 @@ function errorsOf({ reason }: MongoServerSelectionError): readonly Error[] {
   return [...(reason?.servers.values() ?? [])].flatMap(({ error }) => error ?? []);
 }
 
-function codeOf(cause: unknown): string {
-  const code = cause instanceof Error && "code" in cause ? cause.code : null;
-  return typeof code === "string" ? code : "";
-}
-
 /** The code of a file that could not be read. */
 function fileCodeOf(error: unknown): string | null {
   const isOfFile = error instanceof Error && "path" in error && "syscall" in error;
-  return isOfFile ? codeOf(error) || null : null;
+  return isOfFile ? codeOf(error) : null;
 }
 
 function fileProblem(cause: unknown, code: string): AppError {

@@ -6,7 +6,7 @@ import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches, type InternalCollection } from "./collections.ts";
 import { takeNumbers } from "./id-counters.ts";
-import { nowExpression, type StoreClock } from "./server-clock.ts";
+import { nowExpression, type TimeSource } from "./server-clock.ts";
 
 /** A tombstone per key of a table. */
 export const TOMBSTONES: InternalCollection = {
@@ -32,61 +32,60 @@ export interface TombstoneDocument {
 const BATCH = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
 const BYTES_PER_DOCUMENT = 300;
 
-export class TombstoneDocuments {
-  readonly #db: Db;
-  readonly #collection: Collection<TombstoneDocument>;
-  readonly #storeClock: StoreClock;
-
-  constructor(db: Db, storeClock: StoreClock) {
-    this.#db = db;
-    this.#collection = tombstonesOf(db);
-    this.#storeClock = storeClock;
+/** The `deletedAt` of those of the keys that have a tombstone, by `keyText`. */
+export async function findTombstones(
+  db: Db,
+  table: Table,
+  keyTexts: Iterable<string>,
+  tx: ClientSession,
+): Promise<Map<string, string>> {
+  const found = new Map<string, string>();
+  // Most tables have none at most times, which is quickly known.
+  const any = { session: tx, projection: { _id: 1 } } as const;
+  if ((await tombstonesOf(db).findOne({ table: table.name }, any)) === null) return found;
+  const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
+  for (const $in of idBatches(table, keyTexts)) {
+    const documents = await tombstonesOf(db).find({ _id: { $in } }, options).toArray();
+    for (const { _id, deletedAt } of documents)
+      found.set(_id.slice(table.name.length + 1), deletedAt);
   }
+  return found;
+}
 
-  /** The `deletedAt` of those of the keys that have a tombstone, by `keyText`. */
-  async find(
-    table: Table,
-    keyTexts: Iterable<string>,
-    tx: ClientSession,
-  ): Promise<Map<string, string>> {
-    const found = new Map<string, string>();
-    // Most tables have none at most times, which is quickly known.
-    const any = { session: tx, projection: { _id: 1 } } as const;
-    if ((await this.#collection.findOne({ table: table.name }, any)) === null) return found;
-    const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
-    for (const $in of idBatches(table, keyTexts)) {
-      const documents = await this.#collection.find({ _id: { $in } }, options).toArray();
-      for (const { _id, deletedAt } of documents)
-        found.set(_id.slice(table.name.length + 1), deletedAt);
-    }
-    return found;
+/** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
+export async function listTombstones(
+  { db, storeClock }: TimeSource,
+  table: Table,
+  tombstones: readonly Tombstone[],
+  tx: ClientSession,
+): Promise<void> {
+  if (tombstones.length === 0) return;
+  const first = await takeNumbers(db, counterOf(table), tombstones.length, { session: tx });
+  let place = first.toNumber();
+  const takenAt = nowExpression(storeClock);
+  const updates = tombstones.map((tombstone) => {
+    const { key, deletedAt } = tombstone;
+    const fields = { table: table.name, key: keyJson(table, key), deletedAt };
+    const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
+    const filter = { _id: idOf(table, keyText(table, key)) };
+    return { updateOne: { filter, update, upsert: true } };
+  });
+  const bytesOf = ({ updateOne }: (typeof updates)[number]) =>
+    BYTES_PER_DOCUMENT + 6 * updateOne.filter._id.length;
+  for (const batch of cutBatches(updates, { ...BATCH, bytesOf })) {
+    await tombstonesOf(db).bulkWrite(batch, { session: tx, ordered: false });
   }
+}
 
-  /** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
-  async list(table: Table, tombstones: readonly Tombstone[], tx: ClientSession): Promise<void> {
-    if (tombstones.length === 0) return;
-    const first = await takeNumbers(this.#db, counterOf(table), tombstones.length, { session: tx });
-    let place = first.toNumber();
-    const takenAt = nowExpression(this.#storeClock);
-    const updates = tombstones.map((tombstone) => {
-      const { key, deletedAt } = tombstone;
-      const fields = { table: table.name, key: keyJson(table, key), deletedAt };
-      const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
-      const filter = { _id: idOf(table, keyText(table, key)) };
-      return { updateOne: { filter, update, upsert: true } };
-    });
-    const bytesOf = ({ updateOne }: (typeof updates)[number]) =>
-      BYTES_PER_DOCUMENT + 6 * updateOne.filter._id.length;
-    for (const batch of cutBatches(updates, { ...BATCH, bytesOf })) {
-      await this.#collection.bulkWrite(batch, { session: tx, ordered: false });
-    }
-  }
-
-  /** Forgets the tombstones of these keys. */
-  async forget(table: Table, keyTexts: Iterable<string>, tx: ClientSession): Promise<void> {
-    for (const $in of idBatches(table, keyTexts)) {
-      await this.#collection.deleteMany({ _id: { $in } }, { session: tx });
-    }
+/** Forgets the tombstones of these keys. */
+export async function forgetTombstones(
+  db: Db,
+  table: Table,
+  keyTexts: Iterable<string>,
+  tx: ClientSession,
+): Promise<void> {
+  for (const $in of idBatches(table, keyTexts)) {
+    await tombstonesOf(db).deleteMany({ _id: { $in } }, { session: tx });
   }
 }
 

@@ -59,14 +59,21 @@ export async function runTransaction<T>(
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
-  const { client, clock, deadline, maxConflictsMs } = scope;
+  const { client, clock, deadline, maxConflictsMs, enterQueue } = scope;
   // All tries share a session: the server then ends what a broken connection left behind of an earlier one.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
-  const place = new QueuePlace(scope);
+  let place: PlaceInQueue | undefined;
+  /** Waits in the queue; false, at once, where there is none, or the body is in it. */
+  const queue = async () => {
+    if (place !== undefined || enterQueue === undefined) return false;
+    place = enterQueue();
+    await deadline.race(place.turn);
+    return true;
+  };
   let isHanging = false;
   try {
-    if (scope.isQueued) await place.take();
+    if (scope.isQueued) await queue();
     for (let tries = 0; ; tries++) {
       try {
         return await tryOnce(tx, deadline, body, finish);
@@ -75,12 +82,12 @@ export async function runTransaction<T>(
         if (!isPassing(error) || deadline.isOver() || patience.isOver()) throw error;
         const isConflict = hasCode(error, WRITE_CONFLICT);
         if (isConflict) await deadline.race(patience.noteConflict());
-        if (isConflict && (await place.take())) continue;
+        if (isConflict && (await queue())) continue;
         await deadline.pause(tries, isConflict ? LONGEST_AFTER_CONFLICT_MS : undefined);
       }
     }
   } finally {
-    place.leave();
+    place?.leave();
     if (isHanging) giveUpSession(client, tx);
     else await tx.endSession();
   }
@@ -103,29 +110,6 @@ async function tryOnce<T>(
     const mayGoOn = error instanceof TimeUp || error instanceof CommitInDoubt;
     if (!mayGoOn && tx.inTransaction()) await deadline.race(tx.abortTransaction());
     throw error;
-  }
-}
-
-/** A body's place in the queue of those that met others. */
-class QueuePlace {
-  readonly #scope: TransactionScope;
-  #place: PlaceInQueue | undefined;
-
-  constructor(scope: TransactionScope) {
-    this.#scope = scope;
-  }
-
-  /** Waits for it; false, at once, where there is no queue, or the body is in it. */
-  async take(): Promise<boolean> {
-    const { deadline, enterQueue } = this.#scope;
-    if (this.#place !== undefined || enterQueue === undefined) return false;
-    this.#place = enterQueue();
-    await deadline.race(this.#place.turn);
-    return true;
-  }
-
-  leave(): void {
-    this.#place?.leave();
   }
 }
 

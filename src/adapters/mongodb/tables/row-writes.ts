@@ -22,10 +22,15 @@ import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
-import { noteOwnDeletes, TombstoneDocuments } from "../driver/tombstone-documents.ts";
-import { type KeyOfRow, keyOfRow, StoredRows } from "./stored-rows.ts";
+import {
+  findTombstones,
+  forgetTombstones,
+  listTombstones,
+  noteOwnDeletes,
+} from "../driver/tombstone-documents.ts";
+import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
-import { UpsertSender } from "./upsert-sender.ts";
+import { sendInserts, sendUpserts } from "./upsert-sender.ts";
 import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
@@ -77,9 +82,6 @@ export class RowWrites {
   readonly #options: WriteOptions;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
-  readonly #sender: UpsertSender;
-  readonly #stored: StoredRows;
-  readonly #tombstones: TombstoneDocuments;
 
   constructor(deps: StoreDeps, table: Table, options: WriteOptions) {
     this.#deps = deps;
@@ -87,9 +89,6 @@ export class RowWrites {
     this.#options = options;
     this.#conflict = options.conflict ?? table.conflict;
     this.#deleted = options.deleted ?? [];
-    this.#sender = new UpsertSender(deps.db.collection(table.name), options.ordered);
-    this.#stored = new StoredRows(table, deps);
-    this.#tombstones = new TombstoneDocuments(deps.db, deps.storeClock);
   }
 
   /**
@@ -124,7 +123,7 @@ export class RowWrites {
 
   /** The server tells how many rows it changed, not which: of late ones it has to be all or none. */
   async #sendUnread(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Done> {
-    const { changed, newRows } = await this.#sender.upsert(upserts, tx);
+    const { changed, newRows } = await sendUpserts(this.#target(tx), upserts);
     const earliest = changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
     const lateLimit = lateBefore(this.#table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
     const isLate = earliest !== null && compareDateTimes(earliest, lateLimit) < 0;
@@ -137,12 +136,13 @@ export class RowWrites {
     const { decision, sent } = await this.#decide(upserts, there, tx);
     const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
     const inserted = new Set(this.#options.insertsNew ? added : []);
-    await this.#sender.insert(
+    const target = this.#target(tx);
+    await sendInserts(
+      target,
       sent.filter((upsert) => inserted.has(upsert)),
-      tx,
     );
     const rest = sent.filter((upsert) => !inserted.has(upsert));
-    const changed = inserted.size + (await this.#sender.upsert(rest, tx)).changed;
+    const changed = inserted.size + (await sendUpserts(target, rest)).changed;
     return {
       changed,
       newRows: added.length,
@@ -161,7 +161,7 @@ export class RowWrites {
     const tombstones = await this.#findTombstones(upserts, tx);
     const { sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {
-      await this.#sender.upsert(sent.slice(i, i + count), tx);
+      await sendUpserts(this.#target(tx), sent.slice(i, i + count));
     }
   }
 
@@ -180,7 +180,7 @@ export class RowWrites {
     const isUnread = this.#options.isFilling && !hasTombstones;
     const rows = isUnread
       ? new Map<string, FoundRow>()
-      : await this.#stored.find(this.#keysOf(upserts), table.pushColumns, tx);
+      : await findStored(this.#deps, table, [this.#keysOf(upserts), table.pushColumns], tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(
@@ -224,6 +224,11 @@ export class RowWrites {
     return upserts.flatMap(({ index }) => byPosition.get(index) ?? []);
   }
 
+  #target(tx: ClientSession) {
+    const collection = this.#deps.db.collection(this.#table.name);
+    return { collection, isOrdered: this.#options.ordered, tx };
+  }
+
   /** The keys of all that arrives. */
   #keysOf(upserts: readonly Upsert[]): readonly KeyOfRow[] {
     return [...this.#deleted.map(({ key }) => keyOfRow(this.#table, key)), ...upserts];
@@ -235,19 +240,20 @@ export class RowWrites {
   ): Promise<Map<string, string>> {
     if (!this.#table.deletes) return new Map();
     const texts = new Set(this.#keysOf(upserts).map(({ keyText }) => keyText));
-    return await this.#tombstones.find(this.#table, texts, tx);
+    return await findTombstones(this.#deps.db, this.#table, texts, tx);
   }
 
   async #clear(
     { forgotten, listed, removed }: WriteDecision<Upsert>,
     tx: ClientSession,
   ): Promise<void> {
-    await this.#tombstones.forget(this.#table, forgotten, tx);
-    await this.#tombstones.list(this.#table, listed, tx);
+    const { db } = this.#deps;
+    await forgetTombstones(db, this.#table, forgotten, tx);
+    await listTombstones(this.#deps, this.#table, listed, tx);
     if (removed.size === 0) return;
     const keys = [...removed.values()].map((key) => keyOfRow(this.#table, key));
-    await this.#stored.remove(keys, tx);
-    if (this.#table.deletes) await noteOwnDeletes(this.#deps.db, tx);
+    await removeStored(db, this.#table, keys, tx);
+    if (this.#table.deletes) await noteOwnDeletes(db, tx);
   }
 }
 

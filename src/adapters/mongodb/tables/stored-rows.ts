@@ -1,5 +1,5 @@
 // The rows that a table has of some keys, as the snapshot of a transaction, or of reads, shows them.
-import type { ClientSession, Collection, Document } from "mongodb";
+import type { ClientSession, Db, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { FoundRow } from "../../../domain/sync/rows/write-decision.ts";
@@ -30,58 +30,50 @@ interface KeyGroup {
   readonly keys: readonly KeyOfRow[];
 }
 
-type RowsDeps = Pick<StoreDeps, "db" | "clock">;
-
-export class StoredRows {
-  readonly table: Table;
-  readonly #deps: RowsDeps;
-  readonly #collection: Collection;
-
-  constructor(table: Table, deps: RowsDeps) {
-    this.table = table;
-    this.#deps = deps;
-    this.#collection = deps.db.collection(table.name);
+/** Removes the rows of these keys. */
+export async function removeStored(
+  db: Db,
+  table: Table,
+  keys: readonly KeyOfRow[],
+  tx: ClientSession,
+): Promise<void> {
+  const hint = keyIndexOf(db, table);
+  for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
+    for (const filter of keyFilters(table, some)) {
+      await db.collection(table.name).deleteMany(filter, { hint, session: tx });
+    }
   }
+}
 
-  /** Removes the rows of these keys. */
-  async remove(keys: readonly KeyOfRow[], tx: ClientSession): Promise<void> {
-    const hint = this.#keyIndex();
-    for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
-      for (const filter of keyFilters(this.table, some)) {
-        await this.#collection.deleteMany(filter, { hint, session: tx });
+/** The rows that are there, with columns among which are those of the key, by the text of their key. */
+export async function findStored(
+  { db, clock }: Pick<StoreDeps, "db" | "clock">,
+  table: Table,
+  [keys, columns]: readonly [keys: readonly KeyOfRow[], columns: readonly Column[]],
+  tx: ClientSession,
+): Promise<Map<string, FoundRow>> {
+  const turns = beginTurns(clock);
+  const projection = projectionOf(columns);
+  const reader = new RowReader(layoutOf(table), columns);
+  const rows = new Map<string, FoundRow>();
+  for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
+    for (const filter of keyFilters(table, some)) {
+      // In one message as a rule.
+      const options = { projection, hint: keyIndexOf(db, table), batchSize: some.length + 1 };
+      const all = { ...options, ...optionsIn(tx), raw: true };
+      const found = await db.collection(table.name).find(filter, all).toArray();
+      for (const document of found as unknown[] as Uint8Array[]) {
+        if (turns.isOver) await turns.next();
+        const row = reader.read(document);
+        rows.set(keyText(table, row), { row, time: rowTime(table, row) });
       }
     }
   }
+  return rows;
+}
 
-  #keyIndex() {
-    return hintOf(this.#deps.db, this.table, layoutOf(this.table).keyIndex);
-  }
-
-  /** The rows that are there, with columns among which are those of the key, by the text of their key. */
-  async find(
-    keys: readonly KeyOfRow[],
-    columns: readonly Column[],
-    tx: ClientSession,
-  ): Promise<Map<string, FoundRow>> {
-    const turns = beginTurns(this.#deps.clock);
-    const layout = layoutOf(this.table);
-    const projection = projectionOf(columns);
-    const reader = new RowReader(layout, columns);
-    const rows = new Map<string, FoundRow>();
-    for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
-      for (const filter of keyFilters(this.table, some)) {
-        // In one message as a rule.
-        const options = { projection, hint: this.#keyIndex(), batchSize: some.length + 1 };
-        const found = this.#collection.find(filter, { ...options, ...optionsIn(tx), raw: true });
-        for (const document of (await found.toArray()) as unknown[] as Uint8Array[]) {
-          if (turns.isOver) await turns.next();
-          const row = reader.read(document);
-          rows.set(keyText(this.table, row), { row, time: rowTime(this.table, row) });
-        }
-      }
-    }
-    return rows;
-  }
+function keyIndexOf(db: Db, table: Table) {
+  return hintOf(db, table, layoutOf(table).keyIndex);
 }
 
 /** A key as the table keeps it. */

@@ -153,9 +153,13 @@ export class TableWrite {
     while (!scope.deadline.isOver()) {
       const rest = upserts.slice(next);
       const tried = tryTransaction(scope, (tx) => rows.tryOut(rest, tx));
-      const refused = await refusalOf(tried);
-      if (refused === null) return;
-      next += note(refused, rest);
+      const failure: unknown = await tried.then(
+        () => null,
+        (error) => error,
+      );
+      if (failure === null) return;
+      if (!(failure instanceof RefusedUpsert)) throw failure;
+      next += note(failure, rest);
     }
     const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
     throw new AppError("commit_failed", message, { cause: first });
@@ -173,15 +177,4 @@ function changedPeople(
   { deleted = [] }: WriteRule,
 ): ChangedNames {
   return namesChangedBy(table, [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)]);
-}
-
-/** The refusal that ended a try; null when all of it was taken. */
-async function refusalOf(tried: Promise<void>): Promise<RefusedUpsert | null> {
-  try {
-    await tried;
-    return null;
-  } catch (error) {
-    if (error instanceof RefusedUpsert) return error;
-    throw error;
-  }
 }

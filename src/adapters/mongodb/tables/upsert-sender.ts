@@ -44,55 +44,53 @@ export class RefusedUpsert extends Error {
   }
 }
 
-/** Every method ends at the first upsert that the server refuses, and throws it. */
-export class UpsertSender {
-  readonly #collection: Collection;
-  readonly #isOrdered: boolean;
+// Each of these ends at the first upsert that the server refuses, and throws it.
 
-  /** `isOrdered`: the upserts take effect one after the other. */
-  constructor(collection: Collection, isOrdered: boolean) {
-    this.#collection = collection;
-    this.#isOrdered = isOrdered;
+/** The rows that upserts go to. */
+interface Target {
+  readonly collection: Collection;
+  /** True when the upserts take effect one after the other. */
+  readonly isOrdered: boolean;
+  readonly tx: ClientSession;
+}
+
+/** Writes the rows of all upserts as new ones, at a quarter of the time. An existing key is a refusal. */
+export async function sendInserts(to: Target, upserts: readonly Upsert[]): Promise<void> {
+  for (const batch of cutUpserts(upserts)) {
+    const inserts = batch.map(({ document }) => ({ insertOne: { document } }));
+    await send(to, batch, inserts);
   }
+}
 
-  /** Writes the rows of all upserts as new ones, at a quarter of the time. An existing key is a refusal. */
-  async insert(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
-    for (const batch of cutUpserts(upserts)) {
-      const inserts = batch.map(({ document }) => ({ insertOne: { document } }));
-      await this.#write(batch, inserts, tx);
-    }
+/** Writes rows that are there or not; how many are new, and how many are new or have changed. */
+export async function sendUpserts(
+  to: Target,
+  upserts: readonly Upsert[],
+): Promise<{ readonly newRows: number; readonly changed: number }> {
+  const done = { newRows: 0, changed: 0 };
+  for (const batch of cutUpserts(upserts)) {
+    const updates = batch.map(({ filter, update }) => ({
+      updateOne: { filter, update, upsert: true },
+    }));
+    const written = await send(to, batch, updates);
+    done.newRows += written.upsertedCount;
+    done.changed += written.upsertedCount + written.modifiedCount;
   }
+  return done;
+}
 
-  /** Writes rows that are there or not; how many are new, and how many are new or have changed. */
-  async upsert(
-    upserts: readonly Upsert[],
-    tx: ClientSession,
-  ): Promise<{ readonly newRows: number; readonly changed: number }> {
-    const done = { newRows: 0, changed: 0 };
-    for (const batch of cutUpserts(upserts)) {
-      const updates = batch.map(({ filter, update }) => ({
-        updateOne: { filter, update, upsert: true },
-      }));
-      const written = await this.#write(batch, updates, tx);
-      done.newRows += written.upsertedCount;
-      done.changed += written.upsertedCount + written.modifiedCount;
-    }
-    return done;
-  }
-
-  /** Writes one batch, an operation for each of its upserts, by one command of the transaction. */
-  async #write(
-    batch: readonly Upsert[],
-    operations: readonly AnyBulkWriteOperation[],
-    tx: ClientSession,
-  ): Promise<BulkWriteResult> {
-    try {
-      // The server makes the ids of new rows, as it does for those that upserts insert.
-      const options = { session: tx, ordered: this.#isOrdered, forceServerObjectId: true };
-      return await this.#collection.bulkWrite(operations, options);
-    } catch (error) {
-      throw refusalOf(error, batch);
-    }
+/** Writes one batch, an operation for each of its upserts, by one command of the transaction. */
+async function send(
+  { collection, isOrdered, tx }: Target,
+  batch: readonly Upsert[],
+  operations: readonly AnyBulkWriteOperation[],
+): Promise<BulkWriteResult> {
+  try {
+    // The server makes the ids of new rows, as it does for those that upserts insert.
+    const options = { session: tx, ordered: isOrdered, forceServerObjectId: true };
+    return await collection.bulkWrite(operations, options);
+  } catch (error) {
+    throw refusalOf(error, batch);
   }
 }
 

@@ -65,7 +65,8 @@ export interface UpsertPlan {
  */
 export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<UpsertPlan> {
   const failures: WriteFailure[] = [];
-  const sorted = new SortedUpserts();
+  /** Upserts by the first bits of the hashes of their keys. */
+  const parts = new Map<number, HashedUpsert[]>();
   const keys = new Set<string>();
   for (const { index, row, refusedIfNew } of writes) {
     yield;
@@ -75,9 +76,10 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
       continue;
     }
     keys.add(upsert.keyText);
-    sorted.add(upsert);
+    const hash = hashOf(upsert.keyText);
+    parts.getOrInsertComputed(hash >>> (32 - PART_BITS), () => []).push({ hash, upsert });
   }
-  const upserts = yield* sorted.all();
+  const upserts = yield* inOrder(parts);
   return { upserts, ordered: keys.size < upserts.length, failures };
 }
 
@@ -182,27 +184,14 @@ function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
   return BSON.calculateObjectSize({ filter, update }) > MAX_UPSERT_BYTES;
 }
 
-/** Upserts by the hashes of their keys, those of equal hashes in the order in which they were added. */
-class SortedUpserts {
-  /** Upserts by the first bits of their hash. */
-  readonly #parts = new Map<number, HashedUpsert[]>();
-
-  add(upsert: Upsert): void {
-    const hash = hashOf(upsert.keyText);
-    const bits = hash >>> (32 - PART_BITS);
-    this.#parts.getOrInsertComputed(bits, () => []).push({ hash, upsert });
+/** The upserts of all parts by their hashes, those of equal hashes in the order in which they were added. A step for each part. */
+function* inOrder(parts: ReadonlyMap<number, HashedUpsert[]>): Steps<Upsert[]> {
+  const upserts: Upsert[] = [];
+  for (let bits = 0; bits < 2 ** PART_BITS; bits++) {
+    const part = parts.get(bits);
+    if (part === undefined) continue;
+    for (const { upsert } of part.sort((a, b) => a.hash - b.hash)) upserts.push(upsert);
+    yield;
   }
-
-  /** A step for each part. */
-  *all(): Steps<Upsert[]> {
-    const upserts: Upsert[] = [];
-    for (let bits = 0; bits < 2 ** PART_BITS; bits++) {
-      const part = this.#parts.get(bits);
-      if (part === undefined) continue;
-      part.sort((a, b) => a.hash - b.hash);
-      for (const { upsert } of part) upserts.push(upsert);
-      yield;
-    }
-    return upserts;
-  }
+  return upserts;
 }
