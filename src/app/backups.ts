@@ -49,8 +49,8 @@ export async function restoreBackup(
 async function openBackup(path: string, mac: Mac): Promise<Backup> {
   const files = new NodeBackupFiles();
   if ((await files.ownFileOf(path)) === null) return new Archive({ files, path, mac });
-  const { SealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
-  return new SealedFile(await sqliteDriver(), path, COLLECTIONS);
+  const { sealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
+  return sealedFile(await sqliteDriver(), path, COLLECTIONS);
 }
 
 /** Names of the secrets that the environment sets: they are in no backup. */

@@ -7,7 +7,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { EmptyStore, StoppedStore, StoreClaim } from "../ports/copies/store-copies.ts";
 import type { Clock, Logger } from "../ports/runtime/runtime.ts";
-import type { FullStorage } from "../ports/storage.ts";
+import type { FullStorage, StoreOptions } from "../ports/storage.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 
 interface StoreTools {
@@ -15,12 +15,7 @@ interface StoreTools {
   readonly logger: Logger;
 }
 
-interface OpenOptions extends StoreTools {
-  /** True for the program that fills the store. */
-  readonly isFilling?: boolean;
-  /** Tables that the store has to have: where it cannot, nothing is written to it. D-11.4. */
-  readonly tables?: readonly Table[];
-}
+type OpenOptions = StoreTools & Omit<StoreOptions, "collections">;
 
 /** A store at an address. */
 interface Store {

@@ -1,9 +1,20 @@
 import type { AppError } from "../domain/shared/errors.ts";
 import type { StoreIdentity } from "../domain/shared/store-format.ts";
+import type { Table } from "../domain/sync/table/table.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
-import type { DocumentStore } from "./documents.ts";
+import type { AnyCollection, DocumentStore } from "./documents.ts";
 import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
+
+/** How a store is opened. */
+export interface StoreOptions {
+  /** The tables that `tables.prepare()` will be called with: where the store cannot have one, nothing is written to it. D-11.4. */
+  readonly tables?: readonly Table[];
+  /** The collections of `documents`. */
+  readonly collections?: readonly AnyCollection[];
+  /** True for the program that fills the store. */
+  readonly isFilling?: boolean;
+}
 
 /** An open store, with everything that repsync keeps. */
 export interface FullStorage extends StoreCopies {

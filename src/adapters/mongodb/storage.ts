@@ -2,11 +2,11 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { Dump } from "../../ports/copies/store-dump.ts";
-import { type AnyCollection, REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
+import { REQUEST_CALLS, SYNC_CALLS } from "../../ports/documents.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
-import type { FullStorage } from "../../ports/storage.ts";
+import type { FullStorage, StoreOptions } from "../../ports/storage.ts";
 import type { TableStore } from "../../ports/tables/table-store.ts";
-import { DatabaseDump } from "./copies/database-dump.ts";
+import { dumpDatabase } from "./copies/database-dump.ts";
 import { DeleteRecorder } from "./deletes/delete-recorder.ts";
 import { MongoTombstones } from "./deletes/tombstones.ts";
 import { MongoDocuments } from "./documents/mongo-documents.ts";
@@ -23,7 +23,7 @@ import { inspectTables } from "./tables/table-inspection.ts";
 import { prepareTables } from "./tables/table-preparer.ts";
 import { TableReader } from "./tables/table-reader.ts";
 
-interface MongoStorageOptions {
+interface MongoStorageOptions extends StoreOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
   readonly url: string;
   /** Measures deadlines, and how long anything is remembered. */
@@ -34,12 +34,6 @@ interface MongoStorageOptions {
   readonly storeClock?: StoreClock;
   /** Is told what happens beside calls: when deletes may have been missed. */
   readonly logger?: Logger;
-  /** True for the program that fills the store. */
-  readonly isFilling?: boolean;
-  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
-  readonly tables?: readonly Table[];
-  /** The collections of `documents`. */
-  readonly collections?: readonly AnyCollection[];
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
@@ -106,7 +100,7 @@ class MongoStorage implements FullStorage {
   async dump(): Promise<Dump> {
     // A delete of the last moment before the snapshot would have no tombstone in it.
     await this.#recorder.settle();
-    return await new DatabaseDump(this.#deps, this.documents.collections).dump();
+    return await dumpDatabase(this.#deps, this.documents.collections);
   }
 
   async ping(timeoutMs: number): Promise<void> {

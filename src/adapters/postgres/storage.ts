@@ -1,10 +1,9 @@
 import { AppError } from "../../domain/shared/errors.ts";
 import { checkFormat, type StoreIdentity } from "../../domain/shared/store-format.ts";
-import type { Table } from "../../domain/sync/table/table.ts";
 import type { Dump } from "../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../ports/documents.ts";
-import type { FullStorage } from "../../ports/storage.ts";
-import { DatabaseDump } from "./copies/database-dump.ts";
+import type { FullStorage, StoreOptions } from "../../ports/storage.ts";
+import { dumpDatabase } from "./copies/database-dump.ts";
 import { PostgresDocuments } from "./documents/postgres-documents.ts";
 import type { PostgresDatabase } from "./driver/database.ts";
 import { lackingRight, SERVERS_HINT } from "./driver/errors.ts";
@@ -18,14 +17,7 @@ import { PostgresTables } from "./tables/postgres-tables.ts";
 import { examineTables } from "./tables/table-fit.ts";
 import { PostgresTombstones } from "./tables/tombstones.ts";
 
-interface PostgresStorageOptions extends OpenOptions {
-  /** True for the program that fills the store. */
-  readonly isFilling?: boolean;
-  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
-  readonly tables?: readonly Table[];
-  /** The collections of `documents`. */
-  readonly collections?: readonly AnyCollection[];
-}
+type PostgresStorageOptions = OpenOptions & StoreOptions;
 
 /**
  * Opens a database as a store. Throws `invalid_request` for an address that cannot be used and for a store that this program
@@ -84,7 +76,7 @@ class PostgresStorage implements FullStorage {
   readonly tombstones: PostgresTombstones;
   readonly #database: PostgresDatabase;
   readonly #holder: Holder;
-  readonly #dump: DatabaseDump;
+  readonly #dump: () => Promise<Dump>;
 
   constructor(
     { database, schema }: { readonly database: PostgresDatabase; readonly schema: string },
@@ -94,7 +86,7 @@ class PostgresStorage implements FullStorage {
     this.identity = identity;
     this.#database = database;
     this.#holder = new Holder(database);
-    this.#dump = new DatabaseDump(database, schema, collections);
+    this.#dump = () => dumpDatabase({ database, schema }, collections);
     this.tables = new PostgresTables(database, schema);
     this.documents = new PostgresDocuments(database, this.tables);
     this.tombstones = new PostgresTombstones(database, this.tables);
@@ -106,7 +98,7 @@ class PostgresStorage implements FullStorage {
   }
 
   async dump(): Promise<Dump> {
-    return await this.#dump.dump();
+    return await this.#dump();
   }
 
   async ping(timeoutMs: number): Promise<void> {

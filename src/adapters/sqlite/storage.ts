@@ -4,8 +4,8 @@ import type { StoreIdentity } from "../../domain/shared/store-format.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { Dump } from "../../ports/copies/store-dump.ts";
-import { type AnyCollection, START_CALLS } from "../../ports/documents.ts";
-import type { FullStorage } from "../../ports/storage.ts";
+import { START_CALLS } from "../../ports/documents.ts";
+import type { FullStorage, StoreOptions } from "../../ports/storage.ts";
 import type { TableStore } from "../../ports/tables/table-store.ts";
 import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
 import { dumpFile } from "./copies/file-dump.ts";
@@ -29,12 +29,7 @@ const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 /** Changes nothing, but is a write: SQLite refuses it where the file may only be read. */
 const CHANGE_NOTHING = "UPDATE repsync_store SET value = value WHERE FALSE";
 
-export interface SqliteStoreOptions extends SqliteOptions {
-  /** The tables that `tables.prepare()` will be called with, which are looked at before anything is written. D-11.4. */
-  readonly tables?: readonly Table[];
-  /** The collections of `documents`. */
-  readonly collections?: readonly AnyCollection[];
-}
+export type SqliteStoreOptions = SqliteOptions & Omit<StoreOptions, "isFilling">;
 
 /** Everything repsync keeps, in one SQLite file that several processes may share. */
 export class SqliteStorage implements FullStorage {

@@ -1,6 +1,6 @@
 // Reads everything of a database, as it is at one moment. D-10.7.
 import { Buffer } from "node:buffer";
-import type { Collection, Document } from "mongodb";
+import type { Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { storeHeld } from "../../../domain/shared/store-format.ts";
@@ -11,7 +11,6 @@ import {
   type Dump,
   type DumpedDeletes,
   type DumpedRow,
-  type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
   type DumpReader,
@@ -52,47 +51,41 @@ interface DumpedDatabase extends Pick<StoreDeps, "client" | "db"> {
 /** Options of every read. */
 type ReadOptions = typeof COMMITTED | TxOptions;
 
-export class DatabaseDump implements DumpedSource {
-  readonly #deps: DumpedDatabase;
-  readonly #collections: readonly AnyCollection[];
-
-  constructor(deps: DumpedDatabase, collections: readonly AnyCollection[]) {
-    this.#deps = deps;
-    this.#collections = copiedOf(collections);
-  }
-
-  async dump(): Promise<Dump> {
-    for (let tries = 1; ; tries++) {
-      const { client, isStill } = this.#deps;
-      const session = isStill ? null : client.startSession({ snapshot: true });
-      const reading = new Reading(this.#deps, session === null ? COMMITTED : optionsIn(session));
-      const end = () => session?.endSession();
-      try {
-        const about = await reading.about(this.#collections);
-        const reader: DumpReader = {
-          documents: (from) => reading.documents(new DocumentCollection(from)),
-          rows: (table) => reading.rows(table),
-          tombstones: ({ name }) => reading.tombstones(name),
-          failure: readFailure,
-          end,
-        };
-        return dumpOf(about, this.#collections, reader);
-      } catch (error) {
-        await end();
-        // A collection that was made a moment ago.
-        if (hasCode(error, SNAPSHOT_UNAVAILABLE) && tries < SNAPSHOT_TRIES) continue;
-        throw readFailure(error);
-      }
+/** As `DumpedSource.dump()`, of these collections. */
+export async function dumpDatabase(
+  deps: DumpedDatabase,
+  all: readonly AnyCollection[],
+): Promise<Dump> {
+  const collections = copiedOf(all);
+  for (let tries = 1; ; tries++) {
+    const session = deps.isStill ? null : deps.client.startSession({ snapshot: true });
+    const reading = new Reading(deps.db, session === null ? COMMITTED : optionsIn(session));
+    const end = () => session?.endSession();
+    try {
+      const about = await reading.about(collections);
+      const reader: DumpReader = {
+        documents: (from) => reading.documents(new DocumentCollection(from)),
+        rows: (table) => reading.rows(table),
+        tombstones: ({ name }) => reading.tombstones(name),
+        failure: readFailure,
+        end,
+      };
+      return dumpOf(about, collections, reader);
+    } catch (error) {
+      await end();
+      // A collection that was made a moment ago.
+      if (hasCode(error, SNAPSHOT_UNAVAILABLE) && tries < SNAPSHOT_TRIES) continue;
+      throw readFailure(error);
     }
   }
 }
 
 class Reading {
-  readonly #deps: Pick<StoreDeps, "client" | "db">;
+  readonly #db: Db;
   readonly #read: ReadOptions;
 
-  constructor(deps: Pick<StoreDeps, "client" | "db">, read: ReadOptions) {
-    this.#deps = deps;
+  constructor(db: Db, read: ReadOptions) {
+    this.#db = db;
     this.#read = read;
   }
 
@@ -154,7 +147,7 @@ class Reading {
   }
 
   #collection(name: string): Collection {
-    return this.#deps.db.collection(name);
+    return this.#db.collection(name);
   }
 }
 
@@ -216,9 +209,8 @@ export interface DatabaseAddress {
 export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});
-  const source = new DatabaseDump({ client, db, isStill: true }, collections);
   return {
-    dump: () => source.dump(),
+    dump: () => dumpDatabase({ client, db, isStill: true }, collections),
     async requireStopped() {
       if (await isServed(db)) throw storeHeld("A running service", HOLD_SECONDS);
     },

@@ -29,7 +29,7 @@ import type { StoreDeps } from "../driver/operations.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
-import { type DatabaseAddress, DatabaseDump } from "./database-dump.ts";
+import { type DatabaseAddress, dumpDatabase } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
 interface EmptyDatabaseOptions extends StoreClaim, DatabaseAddress {
@@ -99,7 +99,7 @@ export class EmptyDatabase implements EmptyStore {
 
   dump(): Promise<Dump> {
     const { collections } = this.#options;
-    return new DatabaseDump({ ...this.#deps, isStill: true }, collections).dump();
+    return dumpDatabase({ ...this.#deps, isStill: true }, collections);
   }
 
   async finish(deploymentId: string): Promise<void> {

@@ -31,80 +31,79 @@ const TABLES =
   "select name, entry, deletes, last_place, complete_since from repsync._tables order by name";
 const TOLD = "select slot::text, min(at)::text from repsync._told group by slot";
 
-export class DatabaseDump {
-  readonly #database: PostgresDatabase;
-  readonly #schema: string;
-  readonly #collections: readonly AnyCollection[];
+/** A database, and the schema of the registry's tables. */
+interface DumpedDatabase {
+  readonly database: PostgresDatabase;
+  readonly schema: string;
+}
 
-  constructor(database: PostgresDatabase, schema: string, collections: readonly AnyCollection[]) {
-    this.#database = database;
-    this.#schema = schema;
-    this.#collections = copiedOf(collections);
-  }
-
-  async dump(): Promise<Dump> {
-    // A delete of the last moment before has its place then.
-    const known = await this.#database.read({ name: "dump.tables" }, (tx) => this.#tables(tx));
-    for (const table of known) await settle(this.#database, this.#layout(table));
-    const failure = (error: unknown) => (error instanceof Failure ? unavailable(error) : error);
-    const tx = await this.#database.openReading().catch((error) => {
-      throw failure(error);
-    });
-    try {
-      const tables = await this.#tables(tx);
-      const about = {
-        store: "postgresql",
-        deploymentId: (await readFacts(tx)).get("deployment_id") ?? "",
-        tables,
-        items: await this.#items(tx, tables),
-      };
-      const reader: DumpReader = {
-        documents: (from) => documentsOf(tx, from),
-        rows: (table) => rowsOf(tx, new Layout(table, this.#schema)),
-        tombstones: (table) => tombstonesOf(tx, new Layout(table, this.#schema)),
-        failure,
-        end: () => tx.rollBack(),
-      };
-      return dumpOf(about, this.#collections, reader);
-    } catch (error) {
-      await tx.rollBack();
-      throw failure(error);
-    }
-  }
-
-  async #tables(tx: ServerTransaction): Promise<readonly DumpedTable[]> {
-    const tables = await preparedTables(tx, this.#schema);
-    if (tables.length === 0) return [];
-    const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
-    const dumped: DumpedTable[] = [];
-    for (const table of tables) {
-      const layout = this.#layout(table);
-      const at = told.get(String(layout.slot));
-      const lastNumber = await lastNumberOf(tx, layout);
-      const deletes = await withOpen(tx, layout, table.deletes);
-      dumped.push({ ...table, lastNumber, deletes, ...(at === undefined ? {} : { told: at }) });
-    }
-    return dumped;
-  }
-
-  #layout(dumped: DumpedTable): Layout {
-    return new Layout(tableOf(dumped), this.#schema);
-  }
-
-  async #items(tx: ServerTransaction, tables: readonly DumpedTable[]): Promise<number> {
+/** As `DumpedSource.dump()`, of these collections. */
+export async function dumpDatabase(
+  { database, schema }: DumpedDatabase,
+  all: readonly AnyCollection[],
+): Promise<Dump> {
+  const collections = copiedOf(all);
+  const layoutOf = (table: DumpedTable) => new Layout(tableOf(table), schema);
+  // A delete of the last moment before has its place then.
+  const known = await database.read({ name: "dump.tables" }, (tx) => preparedTables(tx, schema));
+  for (const table of known) await settle(database, layoutOf(table));
+  const failure = (error: unknown) => (error instanceof Failure ? unavailable(error) : error);
+  const tx = await database.openReading().catch((error) => {
+    throw failure(error);
+  });
+  try {
+    const tables = await dumpedTables(tx, schema);
     const names = [
-      ...this.#collections.map((from) => new CollectionTable(from).name),
-      ...tables.map((table) => this.#layout(table).name),
-      ...tables.flatMap((table) => (table.deletes === null ? [] : [this.#layout(table).deleted])),
+      ...collections.map((from) => new CollectionTable(from).name),
+      ...tables.map((table) => layoutOf(table).name),
+      ...tables.flatMap((table) => (table.deletes === null ? [] : layoutOf(table).deleted)),
     ];
-    let items = 0;
-    for (const name of names) {
-      if (!(await isThere(tx, name))) continue;
-      const [[count] = []] = await tx.query(`select count(*) from ${name}`);
-      items += Number(count);
-    }
-    return items;
+    const about = {
+      store: "postgresql",
+      deploymentId: (await readFacts(tx)).get("deployment_id") ?? "",
+      tables,
+      items: await countItems(tx, names),
+    };
+    const reader: DumpReader = {
+      documents: (from) => documentsOf(tx, from),
+      rows: (table) => rowsOf(tx, new Layout(table, schema)),
+      tombstones: (table) => tombstonesOf(tx, new Layout(table, schema)),
+      failure,
+      end: () => tx.rollBack(),
+    };
+    return dumpOf(about, collections, reader);
+  } catch (error) {
+    await tx.rollBack();
+    throw failure(error);
   }
+}
+
+async function dumpedTables(
+  tx: ServerTransaction,
+  schema: string,
+): Promise<readonly DumpedTable[]> {
+  const tables = await preparedTables(tx, schema);
+  if (tables.length === 0) return [];
+  const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
+  const dumped: DumpedTable[] = [];
+  for (const table of tables) {
+    const layout = new Layout(tableOf(table), schema);
+    const at = told.get(String(layout.slot));
+    const lastNumber = await lastNumberOf(tx, layout);
+    const deletes = await withOpen(tx, layout, table.deletes);
+    dumped.push({ ...table, lastNumber, deletes, ...(at === undefined ? {} : { told: at }) });
+  }
+  return dumped;
+}
+
+async function countItems(tx: ServerTransaction, names: readonly string[]): Promise<number> {
+  let items = 0;
+  for (const name of names) {
+    if (!(await isThere(tx, name))) continue;
+    const [[count] = []] = await tx.query(`select count(*) from ${name}`);
+    items += Number(count);
+  }
+  return items;
 }
 
 /** Every table that was ever prepared, as far as it is there still: programs may drop one that has left the registry. */
@@ -219,9 +218,8 @@ export async function openStoppedPostgres(
   options: OpenOptions & { readonly collections: readonly AnyCollection[] },
 ): Promise<StoppedStore> {
   const { database, schema } = await openDatabase(options);
-  const source = new DatabaseDump(database, schema, options.collections);
   return {
-    dump: () => source.dump(),
+    dump: () => dumpDatabase({ database, schema }, options.collections),
     async requireStopped() {
       const isInUse = await database.read({ name: "store.held" }, isHeld);
       if (isInUse) throw storeHeld("A running service", HOLD_SECONDS);

@@ -30,7 +30,7 @@ import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
 import { Layout } from "../tables/layout.ts";
 import { RowStatements } from "../tables/row-statements.ts";
-import { DatabaseDump, preparedTables } from "./database-dump.ts";
+import { dumpDatabase, preparedTables } from "./database-dump.ts";
 
 interface EmptyPostgresOptions extends StoreClaim {
   readonly url: string;
@@ -111,8 +111,7 @@ export class EmptyPostgres implements EmptyStore {
   }
 
   async dump(): Promise<Dump> {
-    const { database, schema } = this.#claimed;
-    return await new DatabaseDump(database, schema, this.#options.collections).dump();
+    return await dumpDatabase(this.#claimed, this.#options.collections);
   }
 
   async finish(deploymentId: string): Promise<void> {

@@ -9,7 +9,7 @@ import { OpenConnection } from "../driver/open-connection.ts";
 import { isBusy, storeError } from "../driver/result-codes.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { quotedName } from "../driver/unique-keys.ts";
-import { FileDump } from "./file-dump.ts";
+import { dumpConnection } from "./file-dump.ts";
 import { isRowTable, tableNames } from "./raw-connection.ts";
 
 /**
@@ -90,9 +90,8 @@ export async function openStoppedFile(
     connection.close();
     throw error;
   }
-  const source = new FileDump(connection, collections);
   return {
-    dump: () => source.dump(),
+    dump: async () => dumpConnection(connection, collections),
     // Nobody else can open it before `close`.
     requireStopped: async () => {},
     close: async () => connection.close(),

@@ -12,6 +12,7 @@ import type { EmptyStore, IsKept } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedPart,
+  type DumpedRow,
   type DumpedStore,
   type DumpedTable,
   type DumpedTombstone,
@@ -28,7 +29,7 @@ import { quotedName } from "../driver/unique-keys.ts";
 import { boundValues, valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
-import { FileDump } from "./file-dump.ts";
+import { dumpConnection } from "./file-dump.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 
 interface EmptyFileOptions {
@@ -125,8 +126,8 @@ export class EmptyFile implements EmptyStore {
     });
   }
 
-  dump(): Promise<Dump> {
-    return new FileDump(this.#opened, this.#options.collections).dump();
+  async dump(): Promise<Dump> {
+    return dumpConnection(this.#opened, this.#options.collections);
   }
 
   async finish(deploymentId: string): Promise<void> {
@@ -180,7 +181,7 @@ export class EmptyFile implements EmptyStore {
     this.#commit(collection.put, values);
   }
 
-  #writeRows(table: Table, items: DumpedRows): void {
+  #writeRows(table: Table, items: readonly DumpedRow[]): void {
     const names = table.columns.map((column) => quotedName(column.name));
     const encoders = table.columns.map((column) => [column.name, valueEncoder(column)] as const);
     const sql = insertSql(quotedName(table.name), names);
@@ -215,8 +216,6 @@ export class EmptyFile implements EmptyStore {
     }
   }
 }
-
-type DumpedRows = (DumpedPart & { readonly of: "rows" })["items"];
 
 function insertSql(into: string, columns: readonly string[]): string {
   return `INSERT INTO ${into} (${columns.join(", ")}) VALUES (${columns.map(() => "?").join(", ")})`;

@@ -5,7 +5,6 @@ import {
   type Dump,
   type DumpedDeletes,
   type DumpedRow,
-  type DumpedSource,
   type DumpedTable,
   type DumpedTombstone,
   type DumpReader,
@@ -46,130 +45,122 @@ export async function dumpFile(
 ): Promise<Dump> {
   const connection = new OpenConnection(await openSqlite(path, true));
   try {
-    return await new FileDump(connection, collections).dump(() => connection.close());
+    return dumpConnection(connection, collections, () => connection.close());
   } catch (error) {
     connection.close();
     throw error;
   }
 }
 
-/** A connection to a file, on which nothing else is done meanwhile. */
-export class FileDump implements DumpedSource {
-  readonly #connection: OpenConnection;
-  readonly #collections: readonly AnyCollection[];
-
-  constructor(connection: OpenConnection, collections: readonly AnyCollection[]) {
-    this.#connection = connection;
-    this.#collections = copiedOf(collections);
-  }
-
-  async dump(end?: () => void): Promise<Dump> {
-    const { isInTransaction } = this.#connection.driver;
-    const rollBack = () => {
-      if (!isInTransaction) this.#connection.run("ROLLBACK");
-    };
-    try {
-      if (!isInTransaction) this.#connection.run("BEGIN");
-      // A backup of an earlier program lacks newer ones.
-      const collections = this.#collections.filter(
-        ({ name }) => this.#connection.all(HAS_TABLE, [`repsync_${name}`]).length > 0,
-      );
-      const own = collections.map(({ name }) => `repsync_${name}`);
-      const tables = this.#connection.all(TABLES).map((row) => this.#described(row));
-      const about = {
-        store: "sqlite" as const,
-        deploymentId: readFacts(this.#connection).get("deployment_id") ?? "",
-        tables,
-        items: this.#countItems([...own, ...tables.map(({ name }) => name)]),
-      };
-      const reader: DumpReader = {
-        documents: (from) => this.#documents(new CollectionTable(from)),
-        rows: (table) => this.#rows(table),
-        tombstones: (table) => this.#tombstones(table),
-        failure: (error) => this.#failure(error),
-        end: end ?? rollBack,
-      };
-      return dumpOf(about, collections, reader);
-    } catch (error) {
-      throw this.#failure(error);
-    }
-  }
-
-  *#documents(table: CollectionTable): Iterable<object> {
-    const sql = `SELECT ${table.columns} FROM ${table.name} ORDER BY key`;
-    for (const row of this.#iterate(sql)) yield table.documentOf(row);
-  }
-
-  *#rows(table: Table): Iterable<DumpedRow> {
-    const columns = this.#read(table.columns);
-    const rows = this.#iterate(`SELECT ${columns} FROM ${quotedName(table.name)}`);
-    for (const row of rows) yield { row: decoded(row, table.columns) };
-  }
-
-  *#tombstones(table: Table): Iterable<DumpedTombstone> {
-    const { list } = new TombstoneNames(table);
-    const times = "repsync_place, repsync_deleted_at, repsync_taken_at";
-    const sql = `SELECT ${this.#read(table.keyColumns)}, ${times} FROM ${list} ORDER BY repsync_place`;
-    for (const row of this.#iterate(sql)) {
-      const { repsync_place, repsync_deleted_at, repsync_taken_at, ...key } = row;
-      yield {
-        place: Number(repsync_place),
-        key: decoded(key, table.keyColumns),
-        deletedAt: canonicalTime(String(repsync_deleted_at)),
-        takenAtMs: Date.parse(`${String(repsync_taken_at).slice(0, 23)}Z`),
-      };
-    }
-  }
-
-  #described({ name: found, definition: text }: SqliteRow): DumpedTable {
-    const name = String(found);
-    const { key, columns, time, isForeign = false } = JSON.parse(String(text)) as Definition;
-    const types = Object.entries(columns).map(([column, type]) => [
-      column,
-      type.replace(NUMBERED, ""),
-    ]);
-    const kept = { columns: Object.fromEntries(types), key, timestamp: time };
-    const numbered = Object.values(columns).some((type) => type.endsWith(NUMBERED));
-    const entry = dumpedEntry({ ...kept, numbered });
-    const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
-    const lastNumber = numbered ? Number(this.#connection.all(last)[0]?.["last"]) : 0;
-    const described = { name, entry, isForeign, lastNumber, deletes: null };
-    return { ...described, deletes: this.#deletes(tableOf(described)) };
-  }
-
-  #deletes(table: Table): DumpedDeletes | null {
-    const [row] = this.#connection.all(DELETES, [table.name, deleteTriggerName(table)]);
-    if (row === undefined || table.timestampColumn === null) return null;
-    const [last] = this.#connection.all(LAST_PLACE, [new TombstoneNames(table).list.slice(1, -1)]);
-    return {
-      list: String(row["list_id"]),
-      lastPlace: Number(last?.["seq"] ?? 0),
-      completeSince: parseDateTime(String(row["complete_since"])) ?? "",
-    };
-  }
-
-  #countItems(names: readonly string[]): number {
-    const counts = names.map((name) =>
-      this.#connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`),
+/** As `DumpedSource.dump()`, of these collections, by a connection on which nothing else is done meanwhile. */
+export function dumpConnection(
+  connection: OpenConnection,
+  all: readonly AnyCollection[],
+  end?: () => void,
+): Dump {
+  const { isInTransaction } = connection.driver;
+  const rollBack = () => {
+    if (!isInTransaction) connection.run("ROLLBACK");
+  };
+  const failure = (error: unknown) =>
+    storeError("store_unavailable", connection.driver.resultCode(error), error);
+  try {
+    if (!isInTransaction) connection.run("BEGIN");
+    // A backup of an earlier program lacks newer ones.
+    const collections = copiedOf(all).filter(
+      ({ name }) => connection.all(HAS_TABLE, [`repsync_${name}`]).length > 0,
     );
-    return counts.reduce((sum, [row]) => sum + Number(row?.["n"]), 0);
+    const own = collections.map(({ name }) => `repsync_${name}`);
+    const tables = connection.all(TABLES).map((row) => described(connection, row));
+    const about = {
+      store: "sqlite" as const,
+      deploymentId: readFacts(connection).get("deployment_id") ?? "",
+      tables,
+      items: countItems(connection, [...own, ...tables.map(({ name }) => name)]),
+    };
+    const reader: DumpReader = {
+      documents: (from) => documentsOf(connection, new CollectionTable(from)),
+      rows: (table) => rowsOf(connection, table),
+      tombstones: (table) => tombstonesOf(connection, table),
+      failure,
+      end: end ?? rollBack,
+    };
+    return dumpOf(about, collections, reader);
+  } catch (error) {
+    throw failure(error);
   }
+}
 
-  #read(columns: readonly Column[]): string {
-    return readColumns(columns, this.#connection.driver.cutsTextAtNul);
+function* documentsOf(connection: OpenConnection, table: CollectionTable): Iterable<object> {
+  const sql = `SELECT ${table.columns} FROM ${table.name} ORDER BY key`;
+  for (const row of iterate(connection, sql)) yield table.documentOf(row);
+}
+
+function* rowsOf(connection: OpenConnection, table: Table): Iterable<DumpedRow> {
+  const columns = readColumns(table.columns, connection.driver.cutsTextAtNul);
+  const sql = `SELECT ${columns} FROM ${quotedName(table.name)}`;
+  for (const row of iterate(connection, sql)) yield { row: decoded(row, table.columns) };
+}
+
+function* tombstonesOf(connection: OpenConnection, table: Table): Iterable<DumpedTombstone> {
+  const { list } = new TombstoneNames(table);
+  const keys = readColumns(table.keyColumns, connection.driver.cutsTextAtNul);
+  const times = "repsync_place, repsync_deleted_at, repsync_taken_at";
+  const sql = `SELECT ${keys}, ${times} FROM ${list} ORDER BY repsync_place`;
+  for (const row of iterate(connection, sql)) {
+    const { repsync_place, repsync_deleted_at, repsync_taken_at, ...key } = row;
+    yield {
+      place: Number(repsync_place),
+      key: decoded(key, table.keyColumns),
+      deletedAt: canonicalTime(String(repsync_deleted_at)),
+      takenAtMs: Date.parse(`${String(repsync_taken_at).slice(0, 23)}Z`),
+    };
   }
+}
 
-  *#iterate(sql: string): Generator<SqliteRow> {
-    const statement = this.#connection.driver.prepare(sql);
-    try {
-      yield* statement.iterate([]);
-    } finally {
-      statement.finalize();
-    }
-  }
+function described(
+  connection: OpenConnection,
+  { name: found, definition: text }: SqliteRow,
+): DumpedTable {
+  const name = String(found);
+  const { key, columns, time, isForeign = false } = JSON.parse(String(text)) as Definition;
+  const types = Object.entries(columns).map(([column, type]) => [
+    column,
+    type.replace(NUMBERED, ""),
+  ]);
+  const kept = { columns: Object.fromEntries(types), key, timestamp: time };
+  const numbered = Object.values(columns).some((type) => type.endsWith(NUMBERED));
+  const entry = dumpedEntry({ ...kept, numbered });
+  const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
+  const lastNumber = numbered ? Number(connection.all(last)[0]?.["last"]) : 0;
+  const table = { name, entry, isForeign, lastNumber, deletes: null };
+  return { ...table, deletes: deletesOf(connection, tableOf(table)) };
+}
 
-  #failure(error: unknown): unknown {
-    return storeError("store_unavailable", this.#connection.driver.resultCode(error), error);
+function deletesOf(connection: OpenConnection, table: Table): DumpedDeletes | null {
+  const [row] = connection.all(DELETES, [table.name, deleteTriggerName(table)]);
+  if (row === undefined || table.timestampColumn === null) return null;
+  const [last] = connection.all(LAST_PLACE, [new TombstoneNames(table).list.slice(1, -1)]);
+  return {
+    list: String(row["list_id"]),
+    lastPlace: Number(last?.["seq"] ?? 0),
+    completeSince: parseDateTime(String(row["complete_since"])) ?? "",
+  };
+}
+
+function countItems(connection: OpenConnection, names: readonly string[]): number {
+  const counts = names.map((name) =>
+    connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`),
+  );
+  return counts.reduce((sum, [row]) => sum + Number(row?.["n"]), 0);
+}
+
+function* iterate({ driver }: OpenConnection, sql: string): Generator<SqliteRow> {
+  const statement = driver.prepare(sql);
+  try {
+    yield* statement.iterate([]);
+  } finally {
+    statement.finalize();
   }
 }
 

@@ -16,7 +16,6 @@ import type {
   CopyCounts,
   CopyJob,
 } from "../../../ports/copies/store-copies.ts";
-import type { Dump } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import type { OpenConnection } from "../driver/open-connection.ts";
@@ -71,31 +70,24 @@ export async function copyFile(
 }
 
 /** A sealed file as a backup. */
-export class SealedFile implements Backup {
-  readonly ownFileOf = "sqlite";
-  readonly #openSqlite: OpenSqlite;
-  readonly #path: string;
-  readonly #collections: readonly AnyCollection[];
-
-  constructor(openSqlite: OpenSqlite, path: string, collections: readonly AnyCollection[]) {
-    this.#openSqlite = openSqlite;
-    this.#path = path;
-    this.#collections = collections;
-  }
-
-  async check(job: CopyJob): Promise<CheckedBackup> {
-    await withBackup(this.#openSqlite, this.#path, checkIsBackup);
-    const bytes = (await stat(this.#path)).size - SEAL_BYTES;
-    const seal = await sealOf(this.#path, bytes, job);
-    await using file = await open(this.#path, "r");
-    const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes);
-    if (buffer.toString("latin1") !== seal) throw backupDamaged();
-    return await withBackup(this.#openSqlite, this.#path, readContent);
-  }
-
-  dump(): Promise<Dump> {
-    return dumpFile(this.#openSqlite, this.#path, this.#collections);
-  }
+export function sealedFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  collections: readonly AnyCollection[],
+): Backup {
+  return {
+    ownFileOf: "sqlite",
+    async check(job) {
+      await withBackup(openSqlite, path, checkIsBackup);
+      const bytes = (await stat(path)).size - SEAL_BYTES;
+      const seal = await sealOf(path, bytes, job);
+      await using file = await open(path, "r");
+      const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes);
+      if (buffer.toString("latin1") !== seal) throw backupDamaged();
+      return await withBackup(openSqlite, path, readContent);
+    },
+    dump: () => dumpFile(openSqlite, path, collections),
+  };
 }
 
 function checkIsBackup(connection: OpenConnection): void {

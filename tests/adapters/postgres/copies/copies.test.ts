@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
-import { DatabaseDump } from "../../../../src/adapters/postgres/copies/database-dump.ts";
+import { dumpDatabase } from "../../../../src/adapters/postgres/copies/database-dump.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
 import { Holder } from "../../../../src/adapters/postgres/driver/holders.ts";
@@ -66,12 +66,12 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
         return await statement();
       });
       const postgres = new PostgresDatabase({ driver, clock: new SystemClock() });
-      const dump = new DatabaseDump(postgres, "public", COLLECTIONS);
+      const dump = () => dumpDatabase({ database: postgres, schema: "public" }, COLLECTIONS);
       for (const place of [READS_TABLES, "select name, value from repsync._facts"]) {
         breaksAt = place;
-        await expect(dump.dump()).rejects.toMatchObject({ kind: "store_unavailable" });
+        await expect(dump()).rejects.toMatchObject({ kind: "store_unavailable" });
       }
-      await (await dump.dump()).close();
+      await (await dump()).close();
       await driver.close();
     },
   );
@@ -92,7 +92,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
         return await statement();
       });
       const postgres = new PostgresDatabase({ driver, clock: new SystemClock() });
-      const { about, parts } = await new DatabaseDump(postgres, "public", []).dump();
+      const { about, parts } = await dumpDatabase({ database: postgres, schema: "public" }, []);
       const items = await Array.fromAsync(parts, (part) => part.items);
       expect([begun, about.items, about.tables[0]?.deletes?.lastPlace]).toEqual([4, 2, 2]);
       expect(items.flat()).toMatchObject([

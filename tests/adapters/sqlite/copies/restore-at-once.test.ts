@@ -6,7 +6,7 @@ import { basename, dirname, join } from "node:path";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { backUp } from "../../../../src/adapters/sqlite/copies/back-up.ts";
 import { EmptyFile } from "../../../../src/adapters/sqlite/copies/empty-file.ts";
-import { SealedFile } from "../../../../src/adapters/sqlite/copies/sealed-file.ts";
+import { sealedFile } from "../../../../src/adapters/sqlite/copies/sealed-file.ts";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { restoreArchive } from "../../../../src/usecases/operations/restore-archive.ts";
@@ -29,7 +29,7 @@ test("D-10.7 a restore that is refused leaves alone what another one has filled 
   const restore = (openSqlite: typeof openBunSqlite) => {
     const prepare = async () => {};
     const options = { path: target, adminUsername: null, collections: COLLECTIONS, prepare };
-    const backup = new SealedFile(openBunSqlite, path, COLLECTIONS);
+    const backup = sealedFile(openBunSqlite, path, COLLECTIONS);
     const claim = () => EmptyFile.claim({ ...options, openSqlite });
     return restoreArchive({ backup, path, mac: new NodeMac(), pepper: null, claim }, {});
   };
