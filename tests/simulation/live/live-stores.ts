@@ -134,6 +134,5 @@ function withFullDisk(connection: SqliteConnection, isDiskFull: () => boolean): 
     },
     close: () => connection.close(),
     resultCode: (error) => (error instanceof DiskFull ? SQLITE_FULL : connection.resultCode(error)),
-    raisedText: (error) => connection.raisedText(error),
   };
 }

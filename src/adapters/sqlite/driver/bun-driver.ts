@@ -1,11 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import {
-  type AsideWork,
-  RAISED,
-  type SqliteConnection,
-  type SqliteRow,
-  type SqliteValue,
-} from "./driver.ts";
+import type { AsideWork, SqliteConnection, SqliteRow, SqliteValue } from "./driver.ts";
 
 /** Opens a database with the driver that comes with Bun. */
 export async function openBunSqlite(path: string, isReadOnly = false): Promise<SqliteConnection> {
@@ -27,9 +21,7 @@ export async function openBunSqlite(path: string, isReadOnly = false): Promise<S
     },
     runAside,
     close: () => database.close(),
-    resultCode: (error) => (error instanceof SQLiteError ? error.errno & 0xff : null),
-    raisedText: (error) =>
-      error instanceof SQLiteError && error.errno === RAISED ? error.message : null,
+    resultCode: (error) => (error instanceof SQLiteError ? error.errno : null),
   };
 }
 

@@ -254,8 +254,7 @@ export class SqliteDatabase implements SqliteWork {
 
   recordReason(error: unknown): string | null {
     const { driver } = this.#writer;
-    if (!driver.isInTransaction) return null;
-    return driver.raisedText(error) || recordReason(driver.resultCode(error));
+    return driver.isInTransaction ? recordReason(driver.resultCode(error), error) : null;
   }
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */

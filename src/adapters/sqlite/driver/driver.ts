@@ -44,15 +44,9 @@ export interface SqliteConnection {
   /** Closes the file. Every statement is finalized before. */
   close(): void;
 
-  /** The primary result code of SQLite (5 is SQLITE_BUSY) in an error of this driver; null for any other error. */
+  /** The extended result code of SQLite in an error of this driver; null for any other error. */
   resultCode(error: unknown): number | null;
-
-  /** The text of a trigger's `RAISE` in an error of this driver; null for any other error. */
-  raisedText(error: unknown): string | null;
 }
-
-/** Extended result code of what a trigger raises. */
-export const RAISED = 1811;
 
 /** Opens or makes a database file, or `:memory:`; with `isReadOnly` a file that is there, without a change to it. */
 export type OpenSqlite = (path: string, isReadOnly?: boolean) => Promise<SqliteConnection>;

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { RAISED, type SqliteConnection, type SqliteRow } from "./driver.ts";
+import type { SqliteConnection, SqliteRow } from "./driver.ts";
 
 /** Opens a database with the driver that comes with Deno and Node. */
 export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
@@ -22,12 +22,8 @@ export async function openNodeSqlite(path: string, readOnly = false): Promise<Sq
     close: () => database.close(),
     resultCode(error) {
       const code = error instanceof Error && "errcode" in error ? error.errcode : null;
-      return typeof code === "number" ? code & 0xff : null;
+      return typeof code === "number" ? code : null;
     },
-    raisedText: (error) =>
-      error instanceof Error && "errcode" in error && error.errcode === RAISED
-        ? error.message
-        : null,
   };
 }
 

@@ -1,4 +1,4 @@
-// Messages about SQLite's primary result codes, for callers of the ports: without paths or texts of the driver.
+// Messages about SQLite's result codes, for callers of the ports: without paths or texts of the driver.
 import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
@@ -8,6 +8,8 @@ const LOCKED = 6;
 const IO_ERROR = 10;
 const DAMAGED = 11;
 const NO_DATABASE = 26;
+/** Extended: of what a trigger raises. */
+const RAISED = 1811;
 
 const STORE_REASONS: ReadonlyMap<number, string> = new Map([
   [ERROR, "a table is not as it was prepared"],
@@ -43,30 +45,39 @@ const HINTS: ReadonlyMap<number, string> = new Map([
   ],
 ]);
 
+/** The low byte of an extended result code: 5 is SQLITE_BUSY. */
+function primary(resultCode: number | null): number {
+  return (resultCode ?? 0) & 0xff;
+}
+
 /** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";
 
 /** True when another process holds the file: the same work may succeed a moment later. */
 export function isBusy(resultCode: number | null): boolean {
-  return resultCode === BUSY || resultCode === LOCKED;
+  const code = primary(resultCode);
+  return code === BUSY || code === LOCKED;
 }
 
 /** True when SQLite found in the file what it never wrote there. */
 export function isDamage(resultCode: number | null): boolean {
-  return resultCode === DAMAGED || resultCode === NO_DATABASE;
+  const code = primary(resultCode);
+  return code === DAMAGED || code === NO_DATABASE;
 }
 
-/** Why SQLite refused one record alone; null when the failure is not about a record. */
-export function recordReason(resultCode: number | null): string | null {
-  return resultCode === null ? null : (RECORD_REASONS.get(resultCode) ?? null);
+/** Why SQLite, or a trigger in its own words, refused one record alone; null when the failure is not about a record. */
+export function recordReason(resultCode: number | null, error: unknown): string | null {
+  const raised = resultCode === RAISED && error instanceof Error ? error.message : "";
+  return raised || (RECORD_REASONS.get(primary(resultCode)) ?? null);
 }
 
 /** The error for a failure of the store. An error that is not the driver's is a bug, and stays as it is. */
 export function storeError(kind: FailureKind, resultCode: number | null, cause: unknown): unknown {
   if (resultCode === null || cause instanceof AppError) return cause;
-  const reason = STORE_REASONS.get(resultCode) ?? `result code ${resultCode}`;
+  const code = primary(resultCode);
+  const reason = STORE_REASONS.get(code) ?? `result code ${code}`;
   if (isBusy(resultCode)) return unavailable(reason, { cause });
-  const hint = HINTS.get(resultCode) ?? FILE_HINT;
+  const hint = HINTS.get(code) ?? FILE_HINT;
   if (kind === "store_unavailable") return unavailable(reason, { cause, hint });
   return new AppError("commit_failed", `The database wrote nothing: ${reason}`, { cause, hint });
 }
