@@ -58,7 +58,7 @@ export class SqliteStorage implements FullStorage {
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    { tables = [], collections = [], ...options }: SqliteStoreOptions = {},
+    { tables = [], collections = [], ...options }: SqliteStoreOptions,
   ): Promise<SqliteStorage> {
     if (path !== ":memory:") {
       await examineFile(openSqlite, resolve(path), {

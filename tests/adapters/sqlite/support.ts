@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage, type SqliteStoreOptions } from "../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { type RunParts, withRunParts } from "../../support/run-parts.ts";
 
@@ -44,10 +45,11 @@ export class SqliteFile {
 
   /** Opens the file as the service does. */
   async open(
-    options?: SqliteStoreOptions,
+    options?: Partial<SqliteStoreOptions>,
     openSqlite: OpenSqlite = openBunSqlite,
   ): Promise<SqliteStorage & RunParts> {
     const storage = await SqliteStorage.open(openSqlite, this.path, {
+      clock: new SystemClock(),
       collections: COLLECTIONS,
       ...options,
     });

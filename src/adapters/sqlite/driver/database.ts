@@ -26,9 +26,6 @@ import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run
 import { TableChanges } from "./table-changes.ts";
 import { runSteps, TimeLimit, WriteQueue, whileBusy } from "./write-queue.ts";
 
-/** The machine's time in milliseconds since 1970. */
-const NOW_MS = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER) AS nowMs";
-
 /** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
 
@@ -37,11 +34,8 @@ const CALLS_PER_TURN = 16;
 export interface SqliteOptions {
   /** The time for which work waits for another process that holds the file. */
   readonly busyDeadlineMs?: number;
-  /**
-   * Tells the time of leases and sessions, on which all processes on a file must agree, and durations. Without one SQLite
-   * tells the time by the machine's clock, and nothing takes any time.
-   */
-  readonly clock?: Clock;
+  /** Tells durations, and the time of leases and sessions, on which all processes on a file must agree. */
+  readonly clock: Clock;
 }
 
 const OPEN_PROBLEM = "The database cannot be opened";
@@ -69,7 +63,7 @@ export class SqliteDatabase implements SqliteWork {
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
-  readonly #clock: Clock | null;
+  readonly #clock: Clock;
   readonly #isLooking: boolean;
   readonly #changes = new TableChanges(this);
   #calls = 0;
@@ -88,7 +82,7 @@ export class SqliteDatabase implements SqliteWork {
     this.#checkpoints = new Checkpoints(this.#writer, file?.path ?? null);
     this.#file = file;
     this.#busyDeadlineMs = busyDeadlineMs;
-    this.#clock = clock ?? null;
+    this.#clock = clock;
     this.#turns = new Turns(this, () => this.nextTurn());
     this.#isLooking = isLooking;
   }
@@ -100,7 +94,7 @@ export class SqliteDatabase implements SqliteWork {
   static async open(
     openSqlite: OpenSqlite,
     path: string,
-    options: SqliteOptions = {},
+    options: SqliteOptions,
   ): Promise<SqliteDatabase> {
     const file = path === ":memory:" ? null : resolve(path);
     try {
@@ -123,7 +117,7 @@ export class SqliteDatabase implements SqliteWork {
   static async look(
     openSqlite: OpenSqlite,
     path: string,
-    options: SqliteOptions = {},
+    options: SqliteOptions,
   ): Promise<SqliteDatabase> {
     try {
       const file = await DatabaseFile.find(resolve(path));
@@ -223,12 +217,11 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   nowMs(): number {
-    return this.#clock?.nowMs() ?? Number(this.all(NOW_MS)[0]?.["nowMs"]);
+    return this.#clock.nowMs();
   }
 
-  /** `Clock.monotonicMs`; without a clock it stands still. */
   monotonicMs(): number {
-    return this.#clock?.monotonicMs() ?? 0;
+    return this.#clock.monotonicMs();
   }
 
   /** Resolves when other work of this process has had its turn. */

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { SqliteDocuments } from "../../../../src/adapters/sqlite/documents/sqlite-documents.ts";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../../../src/adapters/sqlite/driver/database.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
@@ -29,7 +30,7 @@ const ITEMS: Collection<Item> = {
 
 async function openFile() {
   const path = join(makeTempFolder(), "a.db");
-  const database = await SqliteDatabase.open(openBunSqlite, path);
+  const database = await SqliteDatabase.open(openBunSqlite, path, { clock: new SystemClock() });
   keepResource(() => database.close());
   const select = (sql: string) => {
     const file = new Database(path, { readonly: true });

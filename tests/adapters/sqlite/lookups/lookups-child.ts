@@ -6,6 +6,7 @@ import { writeSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import {
   NO_DEADLINE,
@@ -22,7 +23,10 @@ interface Child {
 }
 
 async function start(path: string, keyHash: string, username: string): Promise<Child> {
-  const storage = await SqliteStorage.open(openBunSqlite, path, { collections: COLLECTIONS });
+  const storage = await SqliteStorage.open(openBunSqlite, path, {
+    clock: new SystemClock(),
+    collections: COLLECTIONS,
+  });
   const parts = await openParts(withRunParts(storage), remembering);
   let count = 0;
   const call = async () => {

@@ -3,6 +3,7 @@
 
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sessions.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
@@ -27,6 +28,7 @@ export const COUNTED = "count";
 
 async function main(path: string, process_: number, rounds: number): Promise<void> {
   const storage = await SqliteStorage.open(await driverOfRuntime(), path, {
+    clock: new SystemClock(),
     collections: COLLECTIONS,
   });
   const secret = await new Secrets(storage.documents).getOrCreate(

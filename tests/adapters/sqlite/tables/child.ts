@@ -3,6 +3,7 @@
 
 import { writeSync } from "node:fs";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
@@ -45,7 +46,10 @@ export function batchOf(writer: number, batch: number): Row[] {
 
 async function main(path: string, writer: number, batches: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
-  const storage = await SqliteStorage.open(openSqlite, path, { collections: COLLECTIONS });
+  const storage = await SqliteStorage.open(openSqlite, path, {
+    clock: new SystemClock(),
+    collections: COLLECTIONS,
+  });
   await storage.tables.prepare([SHARED]);
   for (let batch = 0; batches === 0 || batch < batches; batch++) {
     const writes = batchOf(writer, batch).map((row, index) => ({ index, row }));

@@ -7,6 +7,7 @@ import type {
   SqliteConnection,
 } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
@@ -247,12 +248,20 @@ describe("SQLite: when the file is not what it was", () => {
         kind: "store_unavailable",
         message: "The database is unavailable: the file is not a database",
       });
-      expect(await failureOf(SqliteStorage.open(openBunSqlite, file.folder))).toEqual({
+      expect(
+        await failureOf(
+          SqliteStorage.open(openBunSqlite, file.folder, { clock: new SystemClock() }),
+        ),
+      ).toEqual({
         kind: "store_unavailable",
         message: "The database cannot be opened",
       });
       expect(
-        await failureOf(SqliteStorage.open(openBunSqlite, `${file.path}/folder/test.db`)),
+        await failureOf(
+          SqliteStorage.open(openBunSqlite, `${file.path}/folder/test.db`, {
+            clock: new SystemClock(),
+          }),
+        ),
       ).toEqual({
         kind: "store_unavailable",
         message: "The database cannot be opened",
@@ -262,7 +271,10 @@ describe("SQLite: when the file is not what it was", () => {
   test("D-1.3 open() makes the folder, and a file that only its owner may read", () =>
     SqliteFile.use(async (file) => {
       const path = join(file.folder, "new", "folder", "test.db");
-      const storage = await SqliteStorage.open(openBunSqlite, path, { collections: COLLECTIONS });
+      const storage = await SqliteStorage.open(openBunSqlite, path, {
+        clock: new SystemClock(),
+        collections: COLLECTIONS,
+      });
       await runParts(storage.documents).memory.keepDrifts(new Map([["m", 1]]));
       for (const name of ["", "-wal", "-shm"]) {
         expect((await stat(`${path}${name}`)).mode & 0o777).toBe(0o600);

@@ -5,6 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { ADVICE, ENTRY, ITEMS, ROW } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
@@ -283,7 +284,10 @@ describe("SQLite: a file whose tables do not fit", () => {
         } else if (!isOpen) application.close();
         const look = () => readdirSync(file.folder).map((name) => [name, contentOf(file, name)]);
         const before = look();
-        const opening = SqliteStorage.open(openBunSqlite, file.path, { tables: REFUSED });
+        const opening = SqliteStorage.open(openBunSqlite, file.path, {
+          clock: new SystemClock(),
+          tables: REFUSED,
+        });
         expect(await failureOf(opening)).toEqual({ kind: "schema_conflict", message: MESSAGE });
         expect(look()).toEqual(before);
         application.close();

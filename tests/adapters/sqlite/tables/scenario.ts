@@ -3,6 +3,7 @@
 
 import fc from "fast-check";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { COLUMN_TYPES } from "../../../../src/domain/sync/table/column-types.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
@@ -20,11 +21,17 @@ import { driverOfRuntime } from "../driver/driver-of-runtime.ts";
 async function main(path: string, seed: number): Promise<void> {
   const openSqlite = await driverOfRuntime();
   await tellValues(
-    await SqliteStorage.open(openSqlite, ":memory:", { collections: COLLECTIONS }),
+    await SqliteStorage.open(openSqlite, ":memory:", {
+      clock: new SystemClock(),
+      collections: COLLECTIONS,
+    }),
     seed,
   );
   await tellHistories(
-    await SqliteStorage.open(openSqlite, ":memory:", { collections: COLLECTIONS }),
+    await SqliteStorage.open(openSqlite, ":memory:", {
+      clock: new SystemClock(),
+      collections: COLLECTIONS,
+    }),
     seed,
   );
   await tellFailures(path);
@@ -73,6 +80,7 @@ async function tellFailures(path: string): Promise<void> {
     columns: { k: { type: "text" }, v: { type: "integer" } },
   });
   const storage = await SqliteStorage.open(openSqlite, path, {
+    clock: new SystemClock(),
     busyDeadlineMs: 20,
     collections: COLLECTIONS,
   });

@@ -4,7 +4,7 @@ import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
-import { SystemTimer } from "../../../../src/adapters/system/system.ts";
+import { SystemClock, SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { COMPRESSION_THRESHOLD_BYTES } from "../../../../src/domain/shared/limits.ts";
 import { digestParameters } from "../../../../src/domain/sync/digest/digest-page.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
@@ -78,6 +78,7 @@ test("D-4.10 equal tables cost less than 1% of a pull, and one changed row is fo
 
 async function openFilled(): Promise<SqliteStorage> {
   const storage = await SqliteStorage.open(openBunSqlite, ":memory:", {
+    clock: new SystemClock(),
     collections: COLLECTIONS,
   });
   await storage.tables.prepare([TABLE]);
