@@ -25,6 +25,9 @@ const MISSING: Readonly<Record<string, readonly string[]>> = {
 
 /** Backups as files of this machine. */
 export class NodeBackupFiles implements BackupFiles {
+  readonly writeLines = writeCompressed;
+  readonly readLines = readCompressed;
+
   async begin(path: string, { isForced, storePaths }: NewBackupOptions): Promise<NewBackupFile> {
     await refuseTaken(path, { isForced, storePaths });
     const folder = dirname(resolve(path));
@@ -52,14 +55,6 @@ export class NodeBackupFiles implements BackupFiles {
     const [, version] = OTHER_ARCHIVE.exec(start) ?? [];
     if (version !== undefined) checkBackupFormat(Number(version));
     throw new AppError("invalid_request", `"${path}" is no backup of repsync`);
-  }
-
-  async writeLines(path: string, lines: AsyncIterable<string>): Promise<void> {
-    await writeCompressed(path, lines);
-  }
-
-  readLines(path: string): AsyncIterable<string> {
-    return readCompressed(path);
   }
 
   async list(folder: string): Promise<readonly string[]> {

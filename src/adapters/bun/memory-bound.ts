@@ -33,16 +33,11 @@ export function boundMemory(untouchedBytes: number, clock: Pick<Clock, "monotoni
     const afterBytes = residentBytes();
     const isVain = beforeBytes - afterBytes < (beforeBytes - leastBytes) / 2;
     leastBytes = afterBytes;
-    limitBytes = Math.max(
-      untouchedBytes,
-      afterBytes * (isVain ? vainGrowth(afterBytes, tookMs) : GROWTH),
-    );
+    const isLarge = afterBytes > LARGE_BYTES && tookMs > LONG_MS;
+    const growth = isLarge ? GROWTH_WHILE_LARGE : GROWTH_AFTER_VAIN;
+    limitBytes = Math.max(untouchedBytes, afterBytes * (isVain ? growth : GROWTH));
   }, CHECK_EVERY_MS);
   timer.unref();
-}
-
-function vainGrowth(bytes: number, tookMs: number): number {
-  return bytes > LARGE_BYTES && tookMs > LONG_MS ? GROWTH_WHILE_LARGE : GROWTH_AFTER_VAIN;
 }
 
 /** 0 when it cannot be read, such as while the process has no file descriptor left. */

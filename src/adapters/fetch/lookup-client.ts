@@ -4,6 +4,7 @@ import type {
   ProfileBody,
   ReputationBody,
 } from "../../domain/reputation/score/profile.ts";
+import { orElse } from "../../domain/shared/errors.ts";
 import { fromWire } from "../../domain/shared/wire-names.ts";
 import { MAX_TIMER_MS } from "../../ports/runtime/runtime.ts";
 import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
@@ -178,7 +179,7 @@ function isObject(value: unknown): value is object {
 function readReply(reply: Response, text: string): object | LookupError {
   const { status, headers } = reply;
   const requestId = headers.get("x-request-id");
-  const body = parse(text);
+  const body: Readonly<Record<string, unknown>> = { ...orElse(null, () => JSON.parse(text)) };
   if (status === 200) {
     const { data } = body;
     if (typeof data === "object" && data !== null) return data;
@@ -192,15 +193,6 @@ function readReply(reply: Response, text: string): object | LookupError {
     retryAfterSeconds: /^\d+$/.test(wait) ? Number(wait) : null,
     requestId,
   });
-}
-
-function parse(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? { ...value } : {};
-  } catch {
-    return {};
-  }
 }
 
 function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {

@@ -64,7 +64,7 @@ export class JwksIdentityProvider implements IdentityProvider {
       const { sub, exp, iat } = payload;
       if (typeof sub !== "string" || exp === undefined) return "token_invalid";
       if (LOGOUT_TOKEN.test(String(protectedHeader.typ))) return "token_invalid";
-      const issuedAtMs = issuedAtMsOf(iat);
+      const issuedAtMs = typeof iat === "number" ? iat * 1000 : null;
       const latestMs = clock.nowMs() + MAX_ISSUED_AHEAD_MS;
       if (issuedAtMs !== null && issuedAtMs > latestMs) return "token_invalid";
       const expiresAtMs = (exp + CLOCK_TOLERANCE_SECONDS) * 1000;
@@ -90,10 +90,6 @@ export class JwksIdentityProvider implements IdentityProvider {
       throw new errors.JWSSignatureVerificationFailed();
     }
   }
-}
-
-function issuedAtMsOf(iat: unknown): number | null {
-  return typeof iat === "number" ? iat * 1000 : null;
 }
 
 /** Marks network errors: jose throws `TypeError` for bad keys too. */

@@ -68,8 +68,7 @@ function readHeaders(text: string): Record<string, string> {
   );
 }
 
-// The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9. Trace ids decide, so that two
-// deployments keep the same traces; a count of what callers may still have kept bounds them, as callers choose the ids.
+// The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9.
 
 /** The number of traces of callers that may be kept at once after a time without any. */
 const MAX_SAVED = 10;

@@ -40,7 +40,8 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   const { table } = layout;
   const { kept, table: there } = found;
   const indexes = indexChanges(layout, found);
-  const isSame = kept !== null && there !== null && isSameEntry(kept, entryOf(layout, found, kept));
+  const entryNow = JSON.stringify(entryOf(layout, found, kept));
+  const isSame = there !== null && JSON.stringify(kept) === entryNow;
   const isWhole =
     indexes.length === 0 && lackingColumns(table, there).length === 0 && isWatched(layout, found);
   if (isSame && isWhole) return;
@@ -81,10 +82,6 @@ function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): T
     ...(isForeign(found) ? { isForeign: true } : {}),
     schema: layout.schema,
   };
-}
-
-function isSameEntry(a: TableEntryKept, b: TableEntryKept): boolean {
-  return JSON.stringify(a) === JSON.stringify(b);
 }
 
 async function makeTable(tx: ServerTransaction, layout: Layout): Promise<void> {

@@ -1,5 +1,4 @@
-// Tombstones of a table, in a table of their own. They get their places in the list when somebody asks for it, one after the
-// other: what was committed later, however early it began, stands behind.
+// Tombstones of a table, in a table of their own.
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, firstMsFrom } from "../../../domain/shared/time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";

@@ -26,12 +26,12 @@ const OWN_TABLE =
   "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'repsync\\_%' ESCAPE '\\' LIMIT 1";
 /** Tables in which a virtual one keeps its rows are none of their own. */
 const LEFT_OUT =
-  "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS text FROM pragma_table_list " +
+  "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS name FROM pragma_table_list " +
   "WHERE schema = 'main' AND type IN ('view', 'virtual') AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' " +
   "UNION ALL SELECT 'trigger ' || name FROM sqlite_schema WHERE type = 'trigger' " +
   "AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' ORDER BY 1";
 const FOREIGN_KEYS =
-  'SELECT DISTINCT "table" AS target FROM pragma_foreign_key_list(?) ORDER BY "table"';
+  'SELECT DISTINCT "table" AS name FROM pragma_foreign_key_list(?) ORDER BY "table"';
 const COLUMNS =
   'SELECT name, type, "notnull" AS is_not_null, pk FROM pragma_table_xinfo(?) WHERE hidden <> 1 ORDER BY cid';
 const INDEXES =
@@ -47,26 +47,15 @@ export function openForeignFile(path: string): ForeignDatabase {
   });
   return {
     tables: () =>
-      reading(() =>
-        database
-          .query<{ name: string }, []>(TABLES)
-          .all()
-          .map(({ name }) => foreignTable(database, name)),
-      ),
-    leftOut: () =>
-      reading(() =>
-        database
-          .query<{ text: string }, []>(LEFT_OUT)
-          .all()
-          .map(({ text }) => text),
-      ),
+      reading(() => namesIn(database, TABLES).map((name) => foreignTable(database, name))),
+    leftOut: () => reading(() => namesIn(database, LEFT_OUT)),
     close: () => database.close(),
   };
 }
 
 function foreignTable(database: Database, name: string): ForeignTable {
   const declaration = declarationOf(database, name);
-  const targets = database.query<{ target: string }, [string]>(FOREIGN_KEYS).all(name);
+  const targets = namesIn(database, FOREIGN_KEYS, name);
   const blobs = new Map<string, number>();
   // There a blob is the JSON of a value that is not of its column's type.
   const isStore = database.query(OWN_TABLE).get() !== null;
@@ -83,13 +72,18 @@ function foreignTable(database: Database, name: string): ForeignTable {
       });
     },
     notes: () => [
-      ...targets.map(({ target }) => `the foreign key to ${target} is not kept`),
+      ...targets.map((target) => `the foreign key to ${target} is not kept`),
       ...[...blobs].map(([column, count]) => {
         const subject = count === 1 ? "1 blob becomes a text" : `${count} blobs become texts`;
         return `${column}: ${subject} in base64`;
       }),
     ],
   };
+}
+
+function namesIn(database: Database, sql: string, ...values: string[]): string[] {
+  const found = database.query<{ name: string }, string[]>(sql).all(...values);
+  return found.map(({ name }) => name);
 }
 
 function declarationOf(database: Database, table: string): Declaration {
@@ -117,15 +111,11 @@ function declarationOf(database: Database, table: string): Declaration {
 
 /** The columns of the first unique index that has no empty value; empty for none. */
 function uniqueKey(database: Database, table: string, notNull: readonly string[]): string[] {
-  const indexes = database.query<{ name: string }, [string]>(INDEXES).all(table);
-  for (const index of indexes) {
-    // The name is null where an expression is indexed.
-    const parts = database.query<{ name: string | null }, [string]>(INDEX_COLUMNS).all(index.name);
-    const names = parts.flatMap(({ name }) => name ?? []);
-    if (names.length === parts.length && names.every((name) => notNull.includes(name)))
-      return names;
-  }
-  return [];
+  const keys = namesIn(database, INDEXES, table).map((index) =>
+    namesIn(database, INDEX_COLUMNS, index),
+  );
+  // The name is null where an expression is indexed.
+  return keys.find((names) => names.every((name) => notNull.includes(name))) ?? [];
 }
 
 function* rowsOf(

@@ -52,7 +52,6 @@ function keyDefinition({ keyColumns }: Table): string {
   return keyColumns.map((column) => `${column.name} ${declaredType(column)}`).join(", ");
 }
 
-/** The body of a trigger costs time even when nothing comes of it: what happens seldom is in one on a view or another table. */
 function wantedTriggers(
   database: SqliteDatabase,
   names: TombstoneNames,
