@@ -8,7 +8,7 @@ import { systemCollectGarbage } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
-import { DOCUMENTATION } from "../http/document.ts";
+import { DOCUMENTATION } from "../http/openapi.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler, StartHttpServer } from "../ports/http/http.ts";

@@ -11,8 +11,8 @@ import {
   type PathValues,
   type Replies,
 } from "./description.ts";
-import { describeOperation, type Entry } from "./document.ts";
 import type { Exchange } from "./exchange.ts";
+import { describeOperation, type Entry } from "./openapi.ts";
 import type { ReplyKind, ReplyTools } from "./replies.ts";
 
 /** An operation as it is served. */

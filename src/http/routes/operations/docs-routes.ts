@@ -4,8 +4,8 @@ import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Digest } from "../../../ports/crypto/crypto.ts";
 import type { DocsAssets } from "../../../ports/http/http.ts";
-import { documentOf } from "../../document.ts";
 import type { Exchange } from "../../exchange.ts";
+import { openApiOf } from "../../openapi.ts";
 import { type Operation, pageAt } from "../../operation.ts";
 import { secured } from "../../page-security.ts";
 
@@ -64,7 +64,7 @@ function pluginFor(operations: readonly Operation[]) {
       specPath: DOCUMENT,
       provider: "swagger-ui",
       swagger: SWAGGER_UI,
-      documentation: documentOf(operations),
+      documentation: openApiOf(operations),
     }),
   );
 }

@@ -29,7 +29,7 @@ type Described = Description<unknown, Parameters, Parameters, Parameters, Body, 
  * The document of operations. A schema with an `$id` stands once among the components, under that name, and is referred to
  * wherever it is used. Made on the first request, because it would take a third of the time of a start.
  */
-export function documentOf(operations: readonly Entry[]) {
+export function openApiOf(operations: readonly Entry[]) {
   let made: ReturnType<typeof describeAll> | undefined;
   const parts = () => {
     made ??= describeAll(operations);
