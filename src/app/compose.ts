@@ -33,7 +33,7 @@ import { RememberedRemote } from "../usecases/sync/shared/read-remote-status.ts"
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";
-import { RegistryFile } from "./registry-source.ts";
+import { RegistryFile } from "./registry-file.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 /** Time that runs under way have to end when a deployment closes. */

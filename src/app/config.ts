@@ -5,7 +5,7 @@ import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { nearestWord, plainHost } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
-import { fileProblemText, readRegistryFile } from "./registry-file.ts";
+import { fileProblemText, readRegistryFile } from "./registry-text.ts";
 import { httpUrl, type Setting, type ValueOf } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore } from "./stores.ts";

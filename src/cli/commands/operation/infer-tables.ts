@@ -11,7 +11,7 @@ import {
   tablesOf,
   withEntry,
   withTables,
-} from "../../../app/registry-file.ts";
+} from "../../../app/registry-text.ts";
 import { AppError, codeOf, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { createFile, isTaken, makeFolder } from "../../../app/disk/create-file.ts";
 import { OWNER_ONLY } from "../../../app/disk/write-text.ts";
 import { readEnvFile } from "../../../app/environment.ts";
-import { registryText } from "../../../app/registry-file.ts";
+import { registryText } from "../../../app/registry-text.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";

@@ -6,7 +6,7 @@ import {
   requireRegistry,
   tablesOf,
   withEntry,
-} from "../../../app/registry-file.ts";
+} from "../../../app/registry-text.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";

@@ -7,7 +7,7 @@ import {
   registryText,
   withEntry,
   withTables,
-} from "../../../src/app/registry-file.ts";
+} from "../../../src/app/registry-text.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { refused } from "../../support/refused.ts";
 
