@@ -18,7 +18,7 @@ import {
   examineTables,
   prepareTables,
   readForeignTables,
-} from "./tables/schema.ts";
+} from "./tables/prepare.ts";
 import { TableReader } from "./tables/table-reader.ts";
 import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";

@@ -35,11 +35,11 @@ import {
   readKeyRange,
   readOrdered,
 } from "./ordered-documents.ts";
-import { type TableState, TableStates } from "./page-cache.ts";
 import { positionJson, readIndexValues } from "./part-cursor.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import { type IndexKeys, layoutOf, positionOf, type TableLayout } from "./table-layout.ts";
+import { type TableState, TableStates } from "./table-states.ts";
 import { countFilter, timeOrderText } from "./time-values.ts";
 
 /** Keys that one command looks up; fewer or many more take longer in all. */

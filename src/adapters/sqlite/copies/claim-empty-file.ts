@@ -5,8 +5,8 @@ import { checkFormat, storeHeld, storeNotEmpty } from "../../../domain/shared/st
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
+import { isBusy, storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
-import { isBusy, storeError } from "../driver/result-codes.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { dumpConnection } from "./file-dump.ts";

@@ -15,8 +15,8 @@ import {
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { OpenSqlite, SqliteRow } from "../driver/driver.ts";
+import { storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
-import { storeError } from "../driver/result-codes.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";

@@ -1,8 +1,8 @@
 // Work on a file by a connection of its own, beside the store or without one.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
+import { storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
-import { storeError } from "../driver/result-codes.ts";
 
 /** The names of tables but SQLite's own. */
 export function tableNames(connection: OpenConnection): readonly string[] {

@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { mkdir, open, realpath } from "node:fs/promises";
 import { dirname } from "node:path";
 import { AppError, codeOf, orElse } from "../../../domain/shared/errors.ts";
-import { FILE_HINT } from "./result-codes.ts";
+import { FILE_HINT } from "./errors.ts";
 
 /**
  * Makes an empty file, with its folder, unless there is one. Only its owner may read it: it will hold secrets. A file

@@ -14,6 +14,7 @@ import type {
   SqliteStatement,
   SqliteValue,
 } from "./driver.ts";
+import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./errors.ts";
 import {
   CHECKPOINT_PAGES,
   LOOKING_PRAGMAS,
@@ -21,7 +22,6 @@ import {
   PRAGMAS,
   READER_PRAGMAS,
 } from "./open-connection.ts";
-import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./result-codes.ts";
 import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
 import { TableChanges } from "./table-changes.ts";
 import { runSteps, TimeLimit, WriteQueue, whileBusy } from "./write-queue.ts";

@@ -3,7 +3,7 @@ import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
-import { isBusy } from "./result-codes.ts";
+import { isBusy } from "./errors.ts";
 
 /** Lets one write at a time hold the only connection that writes, in the order of asking. */
 export class WriteQueue {

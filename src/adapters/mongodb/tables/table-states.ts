@@ -1,4 +1,3 @@
-// A table's pages, totals and bookmarks, which may be used again while no program has written to it.
 import type { ClientSession, Db, Long } from "mongodb";
 import type { VersionedDeps } from "../driver/versions.ts";
 
