@@ -266,7 +266,14 @@ async function addTables(
     }
     requireRegistry(path, text);
     const there = tablesOf(text);
-    let put = addedNames.length === 0 ? text : extended(path, text, { there, added });
+    const taken = new Set(Object.keys(there).map((name) => name.toLowerCase()));
+    const again = addedNames.filter((name) => taken.has(name.toLowerCase()));
+    if (again.length > 0) {
+      const problem = `"${path}" has the table ${again.join(", ")} already`;
+      const hint = "Remove it there, or give --table another name";
+      throw new AppError("invalid_request", problem, { hint });
+    }
+    let put = addedNames.length === 0 ? text : withTables(text, added);
     for (const name of updated) {
       const [before, now] = [there[name], found[name]];
       if (before === undefined || now === undefined) continue;
@@ -282,22 +289,6 @@ async function addTables(
     ...(updated.length > 0 ? [`${updated.join(", ")} updated`] : []),
   ];
   output.show({ file: path, tables: names }, `${path}: ${done.join("; ")}`);
-}
-
-/** The text with more tables. */
-function extended(
-  path: string,
-  text: string,
-  { there, added }: { readonly there: Tables; readonly added: Tables },
-): string {
-  const known = new Set(Object.keys(there).map((name) => name.toLowerCase()));
-  const again = Object.keys(added).filter((name) => known.has(name.toLowerCase()));
-  if (again.length > 0) {
-    const text = `"${path}" has the table ${again.join(", ")} already`;
-    const hint = "Remove it there, or give --table another name";
-    throw new AppError("invalid_request", text, { hint });
-  }
-  return withTables(text, added);
 }
 
 async function textIfThere(path: string): Promise<string | null> {
