@@ -4,6 +4,8 @@ import { MAX_DECIMAL_EXPONENT, MAX_INT64, MAX_PLAIN_DECIMAL_DIGITS } from "./lim
 const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 /** The common decimal that needs no change: no exponent, plus sign or leading zero. */
 const PLAIN_DECIMAL = /^(?:0|-?[1-9]\d*)(?:\.\d+)?$/;
+/** A whole number of at most `INT64_DIGITS` in its one spelling. */
+const DIGITS = /^(?:0|-?[1-9]\d{0,18})$/;
 /** Digits of the greatest `MAX_INT64`; anything longer is beyond it. */
 const INT64_DIGITS = 19;
 
@@ -47,7 +49,7 @@ export function parseInt64(text: string): bigint | null {
 
 /** A text that is the one spelling of such a whole number; undefined for any other. */
 export function int64Digits(text: string): string | undefined {
-  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text)) return undefined;
+  if (!DIGITS.test(text)) return undefined;
   const value = BigInt(text);
   return value >= -MAX_INT64 && value <= MAX_INT64 ? text : undefined;
 }
