@@ -37,8 +37,6 @@ export interface BoundWrite {
 interface BoundColumn {
   readonly column: Column;
   readonly encode: ReturnType<typeof valueEncoder>;
-  /** True for a name that every object has, such as `constructor`. */
-  readonly isInherited: boolean;
 }
 
 /** Shapes that are kept: columns may be absent in many combinations. */
@@ -55,23 +53,16 @@ export class RowBinder {
   constructor(table: Table, foreign: ForeignTables) {
     this.#table = table;
     this.#foreign = foreign;
-    this.#columns = table.pushColumns.map((column) => ({
-      column,
-      encode: valueEncoder(column),
-      isInherited: column.name in {},
-    }));
+    this.#columns = table.pushColumns.map((column) => ({ column, encode: valueEncoder(column) }));
     this.#whole = this.#shape(table.pushColumns);
   }
 
   bind(write: RowWrite): BoundWrite {
     const { row } = write;
     const values: SqliteValue[] = [];
-    for (const { column, encode, isInherited } of this.#columns) {
-      const value = row[column.name];
-      if (value === undefined || (isInherited && !Object.hasOwn(row, column.name))) {
-        return this.#bindPart(write);
-      }
-      values.push(encode(value));
+    for (const { column, encode } of this.#columns) {
+      if (!Object.hasOwn(row, column.name)) return this.#bindPart(write);
+      values.push(encode(row[column.name] ?? null));
     }
     return { write, shape: this.#whole, values };
   }
