@@ -43,7 +43,7 @@ export interface Tombstones {
   /** The tombstones of keys, once each, in any order, as far as they are recorded by now. */
   byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]>;
 
-  /** Forgets those listed after a place, without bringing rows back. Resolves to their number. */
+  /** Forgets those listed after a place, without bringing rows back. Resolves to their number. Waits as `list` does. */
   forgetAfter(table: Table, after: string | null): Promise<number>;
 
   /** Forgets those taken in before a canonical time. `earliestAvailable` is then at least that time. */

@@ -94,6 +94,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   async forgetAfter(table: Table, after: string | null): Promise<number> {
+    await this.#recorder.caughtUp(table);
     const { place } = await readSnapshot(this.#deps, (tx) => this.#at(table, after, tx));
     return await this.#forget({ table: table.name, place: { $gt: place } });
   }

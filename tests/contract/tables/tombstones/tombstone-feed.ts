@@ -136,8 +136,11 @@ function forgettingTests(harness: StoreHarness<TombstoneParts>): void {
     const place = await items.end();
     for (const k of ["c", "d"]) await items.bury(k, at(store, -20));
     await items.bury("a", at(store, -10));
-    expect(await parts.tombstones.forgetAfter(ITEMS, place)).toBe(3);
+    await items.insert({ k: "e", at: at(store, 0), v: 1 });
+    await items.remove("e");
+    expect(await parts.tombstones.forgetAfter(ITEMS, place)).toBe(4);
     expect(await parts.tombstones.forgetAfter(ITEMS, place)).toBe(0);
+    await parts.tables.prepare([{ ...ITEMS, name: "other" }]);
     expect(await items.listed()).toEqual([["b", at(store, -20)]]);
     const rows = ["a", "b", "c"].map((k) => ({ k, at: at(store, -30), v: 1 }));
     expect((await items.write(rows, { conflict: "newer" })).kept).toEqual([1]);
@@ -240,6 +243,17 @@ function sharingTests(harness: StoreHarness<TombstoneParts>): void {
     expect(await items.listed(place)).toEqual([["b", at(store, -10)]]);
     const row = { k: "a", at: at(store, -20), v: 1 };
     expect((await other.write([row], { conflict: "newer" })).kept).toEqual([0]);
+  });
+
+  it("D-7.6 a place that is read while a write goes on stands before what that lists", async (parts, store) => {
+    const items = await ItemsWithDeletes.prepare(parts);
+    const other = await ItemsWithDeletes.prepare(await openSecond(store));
+    const deleted = [{ index: 0, key: { k: "a" }, deletedAt: at(store, -10) }];
+    const place = await parts.documents.transact({ name: "test.bury" }, async (tx) => {
+      await tx.tables.write(ITEMS, [], { deleted });
+      return await other.end();
+    });
+    expect((await items.listed(place)).map(([k]) => k)).toEqual(["a"]);
   });
 
   it("D-7.6 a reader who goes on from place to place misses none of what several write at once", async (parts, store) => {
