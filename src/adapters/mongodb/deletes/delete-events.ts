@@ -6,10 +6,10 @@ import { changeTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
+  type ForgetNote,
   type ForgottenValue,
   keyJson,
   OWN_DELETES,
-  type OwnDeletes,
   ownDeletesOf,
   transactionName,
 } from "../driver/tombstone-documents.ts";
@@ -35,18 +35,16 @@ export interface Findings {
   /** Tables whose collection may have been told to keep no pre-images. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
-  /** The database was dropped: the stream has ended. */
-  readonly hasEnded: boolean;
 }
 
-/** The notes of what is to be forgotten. */
-export function notesOf(events: readonly ChangeEvent[]): readonly Required<OwnDeletes>[] {
-  return events.flatMap((event) => noteIn(event) ?? []);
+/** What is to be forgotten. */
+export function forgottenIn(events: readonly ChangeEvent[]): readonly ForgottenValue[] {
+  return events.flatMap((event) => forgottenBy(event) ?? []);
 }
 
 /** Null for an event of anything else. */
-function noteIn({ ns, fullDocument }: ChangeEvent): Required<OwnDeletes> | null {
-  return ns?.coll === OWN_DELETES.name ? (fullDocument as Required<OwnDeletes>) : null;
+function forgottenBy({ ns, fullDocument }: ChangeEvent): ForgottenValue | null {
+  return ns?.coll === OWN_DELETES.name ? (fullDocument as ForgetNote).forgets : null;
 }
 
 /** The names of the transactions of a piece. */
@@ -89,22 +87,17 @@ export class EventReader {
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
     const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
     let barrier: number | null = null;
-    let hasEnded = false;
     for (const event of events) {
       if (event.ns?.coll === DELETE_BARRIERS.name) {
         barrier = barrierOf(event);
         continue;
       }
-      const note = noteIn(event);
-      if (note !== null) {
-        this.#forget(note.forgets, found);
+      const forgotten = forgottenBy(event);
+      if (forgotten !== null) {
+        this.#forget(forgotten, found);
         continue;
       }
       switch (event.operationType) {
-        case "dropDatabase":
-        case "invalidate":
-          hasEnded = true;
-          break;
         case "create":
         case "modify":
           found.changed.add(event.ns?.coll ?? "");
@@ -119,7 +112,7 @@ export class EventReader {
           if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
       }
     }
-    return { ...found, barrier, hasEnded };
+    return { ...found, barrier };
   }
 
   /** Forgets deletes before a note: those behind it are of whoever has the name then. */

@@ -11,7 +11,7 @@ import {
   writeOne,
   writeTogether,
 } from "../driver/operations.ts";
-import { literals, ownDeletesOf, tombstonesOf } from "../driver/tombstone-documents.ts";
+import { tombstonesOf } from "../driver/tombstone-documents.ts";
 import {
   areSame,
   type Beginning,
@@ -84,19 +84,14 @@ export class RecorderStates {
     await writeTogether(this.#deps, async (tx) => {
       const options = { session: tx };
       const state = await this.#states.findOne({ _id: STATE_ID }, options);
-      const recorded = state?.tables ?? {};
-      if (areSame(recorded, tables)) return;
-      const planned = planTables(recorded, tables, now);
+      const planned = planTables(state?.tables ?? {}, tables, now);
       for (const name of planned.otherKeys) {
         await tombstonesOf(this.#deps.db).deleteMany({ table: name }, options);
       }
-      // No recorder meets these notes: once the table is on again, deletes from before are not recorded either.
-      const unread = { "forgets.table": { $exists: true, $nin: [...tables.keys()] } };
-      await ownDeletesOf(this.#deps.db).deleteMany(unread, options);
       // A stream that begins now begins behind these barriers.
       const begun = planned.goesOn ? {} : { token: null, barrier };
-      const changed = { recorder: null, ...begun, tables: planned.tables };
-      const update = [{ $set: { ...literals(changed), expiresAt: EXPIRY } }];
+      const changed = { recorder: null, ...begun, tables: planned.tables, expiresAt: EXPIRY };
+      const update = [{ $set: changed }];
       await this.#states.updateOne({ _id: STATE_ID }, update, { ...options, upsert: true });
     });
   }

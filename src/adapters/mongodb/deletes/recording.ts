@@ -22,7 +22,7 @@ import {
   EventReader,
   type Findings,
   findOwnDeletes,
-  notesOf,
+  forgottenIn,
   transactionsOf,
 } from "./delete-events.ts";
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
@@ -97,13 +97,12 @@ export class Recording {
         const piece = await stream.next();
         const isDue = clock.monotonicMs() >= keptMs + KEEP_EVERY_MS;
         if (piece.events.length === 0 && !isDue) continue;
-        for (const { forgets } of notesOf(piece.events)) await this.#forget(forgets);
+        for (const forgotten of forgottenIn(piece.events)) await this.#forget(forgotten);
         const findings = await this.#commit(reader, piece);
         this.#deps.isWell();
         keptMs = clock.monotonicMs();
         await this.#deadline().race(this.#tell(findings));
         await this.#deadline().race(this.#forgetOwnDeletes(piece));
-        if (findings.hasEnded) return "the database was dropped";
       }
       return "the stream was closed";
     } finally {
@@ -116,11 +115,11 @@ export class Recording {
   }
 
   /** Forgets what earlier pieces have listed, in a commit of its own, as a list may be long. */
-  #forget(forgets: ForgottenValue): Promise<void> {
+  #forget(forgotten: ForgottenValue): Promise<void> {
     const { client, clock, db, states } = this.#deps;
     return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
       await states.stay(this.#recorder, { session: tx });
-      await forgetTombstonesOf(db, forgets, tx);
+      await forgetTombstonesOf(db, forgotten, tx);
     });
   }
 
@@ -132,9 +131,6 @@ export class Recording {
       const { barrier, interrupted, tombstones } = findings;
       const progress = { token, barrier, interrupted: interrupted.keys() };
       await states.advance(this.#recorder, progress, { session: tx });
-      const notes = notesOf(events).map(({ _id }) => _id);
-      const noted = { _id: { $in: notes } };
-      if (notes.length > 0) await ownDeletesOf(db).deleteMany(noted, { session: tx });
       for (const [name, ofTable] of tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await findTombstones(db, table, ofTable.keys(), tx);

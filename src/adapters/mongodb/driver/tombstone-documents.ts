@@ -1,5 +1,5 @@
 // Tombstones as documents, read and changed within the caller's transaction. D-7.6.
-import type { ClientSession, Collection, Db, Document, Long, UUID } from "mongodb";
+import type { ClientSession, Collection, Db, Long, UUID } from "mongodb";
 import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -28,9 +28,8 @@ export interface TombstoneDocument {
   readonly takenAt: Date;
 }
 
-/** The most that one command reads or writes. */
+/** The most keys that one command names. */
 const BATCH = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
-const BYTES_PER_DOCUMENT = 300;
 
 /** The `deletedAt` of those of the keys that have a tombstone, by `keyText`. */
 export async function findTombstones(
@@ -63,18 +62,14 @@ export async function listTombstones(
   const first = await takeNumbers(db, counterOf(table), tombstones.length, { session: tx });
   let place = first.toNumber();
   const takenAt = nowExpression(storeClock);
-  const updates = tombstones.map((tombstone) => {
-    const { key, deletedAt } = tombstone;
+  const updates = tombstones.map(({ key, deletedAt }) => {
+    // A pipeline, for the server's time: no text in it begins with a dollar sign, which would name a field.
     const fields = { table: table.name, key: keyJson(table, key), deletedAt };
-    const update = [{ $set: { ...literals(fields), place: place++, takenAt } }];
+    const update = [{ $set: { ...fields, place: place++, takenAt } }];
     const filter = { _id: idOf(table, keyText(table, key)) };
     return { updateOne: { filter, update, upsert: true } };
   });
-  const bytesOf = ({ updateOne }: (typeof updates)[number]) =>
-    BYTES_PER_DOCUMENT + 6 * updateOne.filter._id.length;
-  for (const batch of cutBatches(updates, { ...BATCH, bytesOf })) {
-    await tombstonesOf(db).bulkWrite(batch, { session: tx, ordered: false });
-  }
+  await tombstonesOf(db).bulkWrite(updates, { session: tx, ordered: false });
 }
 
 /** Forgets the tombstones of these keys. */
@@ -107,7 +102,7 @@ export async function forgetTombstonesOf(
   { table, text }: ForgottenValue,
   tx: ClientSession,
 ): Promise<void> {
-  const names = { $gte: [{ $indexOfBytes: ["$key", { $literal: text }] }, 0] };
+  const names = { $gte: [{ $indexOfBytes: ["$key", text] }, 0] };
   await tombstonesOf(db).deleteMany({ table, $expr: names }, { session: tx });
 }
 
@@ -129,30 +124,29 @@ function idOf(table: Table, text: string): string {
   return `${table.name}/${text}`;
 }
 
-/** Values for a pipeline, in which texts that begin with a dollar sign would name fields. */
-export function literals(fields: Document): Document {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [name, { $literal: value }]),
-  );
-}
-
 // Deletes by repsync itself, which leave no tombstone: of rows whose tombstone arrived in the same commit, and of an erased
 // person. Their transactions are noted, as the recorder learns of deletes by their events, which name the transaction.
 
-/** A document per transaction, and per table where tombstones are forgotten, until the recorder has passed it. */
+/** A document per transaction, until the recorder has passed it. */
 export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
 
-export interface OwnDeletes {
-  /** The name that `transactionName()` makes; where the document `forgets`, and the table behind it. */
+interface OwnDeletes {
+  /** The name that `transactionName()` makes. */
   readonly _id: string;
   readonly at: Date;
-  /** What the recorder is to forget where it meets this: rows may have been deleted before that it has not seen yet. */
-  readonly forgets?: ForgottenValue;
+}
+
+/** Tells the recorder, by the change stream alone, what to forget: rows may have been deleted before that it has not seen yet. */
+export interface ForgetNote {
+  readonly forgets: ForgottenValue;
 }
 
 /** Notes that no delete of this transaction leaves a tombstone. */
 export async function noteOwnDeletes(db: Db, tx: ClientSession): Promise<void> {
-  await note(db, "", {}, tx);
+  const { id, txnNumber } = tx.serverSession;
+  const _id = transactionName(id.id.toUUID(), txnNumber);
+  const noted = [{ $set: { at: "$$NOW" } }];
+  await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
 }
 
 /** Forgets the tombstones of a table whose keys have a value, and those of rows that were deleted before this commit. D-8.2. */
@@ -162,14 +156,10 @@ export async function forgetForGood(
   tx: ClientSession,
 ): Promise<void> {
   await forgetTombstonesOf(db, forgets, tx);
-  await note(db, `/${forgets.table}`, { forgets }, tx);
-}
-
-async function note(db: Db, ending: string, fields: Document, tx: ClientSession): Promise<void> {
-  const { id, txnNumber } = tx.serverSession;
-  const _id = transactionName(id.id.toUUID(), txnNumber) + ending;
-  const noted = [{ $set: { at: "$$NOW", ...literals(fields) } }];
-  await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
+  const notes = db.collection<ForgetNote>(OWN_DELETES.name);
+  const { insertedId: _id } = await notes.insertOne({ forgets }, { session: tx });
+  // The stream has it, and no document keeps the value.
+  await notes.deleteOne({ _id }, { session: tx });
 }
 
 /** The name of a transaction, from what a change event and its session have. */

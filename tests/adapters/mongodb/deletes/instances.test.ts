@@ -11,6 +11,7 @@ import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 import {
   documents,
+  holdRecording,
   listedKeys,
   listItems,
   manyKeys,
@@ -101,6 +102,46 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
   );
 
   databaseTest(
+    "D-7.6 the recorder keeps its place while nothing is deleted: after a quiet month the oplog still has it",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      await listItems(storage);
+      const place = async () => {
+        const [state] = await db.collection("repsync_delete_recorder").find().toArray();
+        return state?.["token"]["_data"];
+      };
+      const before = await place();
+      await db.collection("others").insertOne({ k: "a" });
+      await pollUntil("place", async () => (await place()) !== before);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 own deletes stay noted for an hour, which is longer than clocks of servers differ",
+    async ({ url, db }) => {
+      const notes = db.collection<{ readonly _id: string }>("repsync_own_deletes");
+      const { storage } = await openInstance(url);
+      const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+      const young = { _id: "1/2", at: hoursAgo(0.9) };
+      await notes.insertMany([{ _id: "1/1", at: hoursAgo(1.1) }, young]);
+      await listItems(storage);
+      await pollUntil("notes", async () => (await notes.countDocuments()) === 1);
+      expect(await notes.find().toArray()).toEqual([young]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a claim that ends later than any could keeps nobody from recording: a clock was set back",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      await holdRecording(db, 3_600_000);
+      await db.collection("items").insertMany(documents("a"));
+      await db.collection("items").deleteOne({ k: "a" });
+      expect(await listedKeys(storage)).toEqual(["a"]);
+    },
+  );
+
+  databaseTest(
     "D-7.6 what was not recorded after 10 s is store_unavailable, and nothing is written",
     async (database) => {
       const clock = new PacedClock();
@@ -114,7 +155,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
         () => storage.tombstones.end(ITEMS),
         () => writeTo(storage, ITEMS, asWrites([row]), GUARDED),
       ]) {
-        await holdRecording(database);
+        await holdRecording(database.db);
         clock.times = 100;
         await expect(call()).rejects.toMatchObject(unavailable);
         clock.times = 1;
@@ -165,12 +206,6 @@ class PacedClock {
     this.#lookedAtMs = nowMs;
     return this.#ms;
   }
-}
-
-/** Makes somebody else the recorder, who does nothing, until the lease ends. */
-async function holdRecording({ db }: TestDatabase): Promise<void> {
-  const taken = [{ $set: { recorder: "somebody", expiresAt: { $add: ["$$NOW", 9_000] } } }];
-  await db.collection("repsync_delete_recorder").updateMany({}, taken);
 }
 
 /** Lets time pass for whoever may become the recorder. */

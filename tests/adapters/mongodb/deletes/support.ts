@@ -56,6 +56,12 @@ export function otherProgram(db: Db): OtherProgram {
   };
 }
 
+/** Makes somebody else the recorder, who does nothing, until the claim ends. */
+export async function holdRecording(db: Db, durationMs = 9_000): Promise<void> {
+  const taken = [{ $set: { recorder: "somebody", expiresAt: { $add: ["$$NOW", durationMs] } } }];
+  await db.collection("repsync_delete_recorder").updateMany({}, taken);
+}
+
 /** The list, asked for until deletes are recorded: after a recorder was killed, a busy machine may need more than 10 s. */
 export async function listItems({ tombstones }: FullStorage): Promise<TombstonePage> {
   for (;;) {
