@@ -4,6 +4,7 @@ import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
+import { LATE_ROWS } from "../../../src/repositories/run-collections.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { readPage } from "../../support/rows/read-rows.ts";
 import { type WriteToOptions, writeTo } from "../../support/rows/write-to.ts";
@@ -168,6 +169,18 @@ function markTests(harness: StoreHarness<Parts>): void {
     expect([await first(), await second(), await third()]).toEqual([day(3), day(4), day(4)]);
     await table.write(["e", day(2)]);
     expect([await first(), await second(), await third()]).toEqual([day(2), day(2), day(2)]);
+  });
+
+  it("D-7.4 a mark stands behind all that was noted before, however many commits nobody has read", async (storage) => {
+    const table = await prepare(storage);
+    const look = await table.mark();
+    await storage.documents.transact({ name: "test.note" }, async (tx) => {
+      for (let n = 0; n <= 1_000; n++) {
+        const byOthers = n < 1_000 ? day(2) : day(1);
+        tx.put(LATE_ROWS, { table: ITEMS.name, id: `${1_000 + n}`, byOwnRuns: null, byOthers });
+      }
+    });
+    expect(await look()).toBe(day(1));
   });
 
   it("D-7.4 tables have marks of their own", async (storage) => {

@@ -44,9 +44,12 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
   describe(`${harness.name}: tombstones and erasure`, () => {
     it("D-7.6, D-5.5 an erasure leaves no tombstone, and removes those that name the person", async (parts, store) => {
       const { profiles, accounts } = WITH_DELETES;
-      const { membership } = await openStores(parts, [profiles, accounts]);
+      const others = { ...accounts, name: "others" };
+      const { membership } = await openStores(parts, [profiles, accounts, others]);
       await membership.enrol({ account: makeAccount("ana"), displayName: null });
       await membership.enrol({ account: makeAccount("bea"), displayName: null });
+      const key = { username: "ana", platform: "ebay" };
+      await writeTo(parts, others, [], { deleted: [{ index: 0, key, deletedAt: at(store, 0) }] });
       const row = (username: string, platform: string) => ({
         username,
         platform,
@@ -60,6 +63,7 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await membership.erase("ana")).toBe("erased");
       expect(await keysOf(parts, profiles)).toEqual([]);
       expect(await keysOf(parts, accounts)).toEqual([{ username: "bea", platform: "ebay" }]);
+      expect(await keysOf(parts, others)).toEqual([key]);
       expect(await parts.tables.count(accounts)).toBe(1);
       await parts.program.remove(accounts, { username: "bea", platform: "github" });
       expect((await keysOf(parts, accounts)).length).toBe(2);
@@ -74,12 +78,14 @@ export function tombstoneErasureTests(harness: StoreHarness<TombstoneParts>): vo
       const row = { platform: "ebay", updated_at: at(store, 0) };
       await writeTo(parts, accounts, asWrites(names.map((username) => ({ ...row, username }))));
       await parts.program.removeAll(accounts);
+      await parts.program.removeAll(profiles);
       // That is all: a process that ends here leaves no more.
       expect(await membership.erase("ana")).toBe("erased");
       const query = { after: null, sinceTime: null, limitRows: 2_001 };
       const { items } = await parts.tombstones.list(accounts, query);
       expect(items.length).toBe(2_000);
       expect(items.filter(({ key }) => key["username"] === "ana")).toEqual([]);
+      expect(await keysOf(parts, profiles)).toEqual([]);
     });
 
     it("D-8.2, D-7.6 a tombstone that arrives for an erased name is not kept, as it would keep the name", async (parts, store) => {

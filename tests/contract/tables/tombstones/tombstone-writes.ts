@@ -160,7 +160,9 @@ function arrivalTests(harness: StoreHarness<TombstoneParts>): void {
       ["b", at(store, -10)],
     ]);
     const many = Array.from({ length: 2_500 }, (_, n) => ({ k: `k${n}` }));
-    expect(await parts.tombstones.byKeys(ITEMS, [...many, { k: "b" }])).toHaveLength(1);
+    // More than one message has room for.
+    const large = Array.from({ length: 18 }, (_, n) => ({ k: `${n}${"x".repeat(1024 * 1024)}` }));
+    expect(await parts.tombstones.byKeys(ITEMS, [...many, ...large, { k: "b" }])).toHaveLength(1);
     expect(await parts.tombstones.byKeys(ITEMS, [])).toEqual([]);
   });
 
