@@ -55,6 +55,7 @@ repositoryTests(
         message: 'Another run has moved "items" meanwhile without "at"',
       });
       expect((await memory.read("items", REMOTE)).push).toEqual({ marker: "1" });
+      expect(await memory.keep("items", "push", { push: { marker: "2" } }, OTHER)).toBe(true);
     });
 
     it("D-4.5 a commit changes the given fields of a direction and leaves the others", async (memory) => {

@@ -117,6 +117,21 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
   );
 
   databaseTest(
+    "D-7.6 a table that joins hides no delete of another of which none was recorded yet, and is no problem",
+    async ({ url, db }) => {
+      const { storage, logger } = await openInstance(url);
+      await holdRecording(db);
+      await db.collection("items").insertMany(documents("a"));
+      await db.collection("items").deleteOne({ k: "a" });
+      for (const name of ["others", "more"]) {
+        await storage.tables.prepare([{ ...ITEMS, name }]);
+        expect(await listedKeys(storage)).toEqual(["a"]);
+      }
+      expect(logger.lines).toEqual([]);
+    },
+  );
+
+  databaseTest(
     "D-7.6 own deletes stay noted for an hour, which is longer than clocks of servers differ",
     async ({ url, db }) => {
       const notes = db.collection<{ readonly _id: string }>("repsync_own_deletes");
