@@ -66,6 +66,11 @@ test("D-7.1 a row that goes again as an older version replaces what was exchange
   expect(countBlock(block ?? new Uint8Array())).toBe(1);
   expect(exchanged.has(onTime)).toBe(false);
   expect(exchanged.has(older)).toBe(true);
+  // In whichever order they are met.
+  const unread = new ExchangedRows(TABLE, exchangedWith(block).blocks(null));
+  unread.note([onTime], null);
+  readAll(unread);
+  expect(unread.has(onTime)).toBe(true);
 });
 
 test("D-7.1 blocks read back hold each row once, without those behind the marker", () => {

@@ -131,6 +131,12 @@ describe("D-7.6 statements that leave rows where they are delete nothing", () =>
     expect(await storage.tombstones.forgetAfter(NUMBERED, null)).toBe(1);
     program.run("INSERT INTO items (k) VALUES ('after')");
     expect(await keys()).toEqual([]);
+    program.run("INSERT OR IGNORE INTO items (id, k) VALUES (2, 'new')");
+    await storage.documents.transact({ name: "test.remove" }, (tx) =>
+      tx.tables.change(NUMBERED, "k", "b", null),
+    );
+    program.run("INSERT INTO items (k) VALUES ('last')");
+    expect(await keys()).toEqual([]);
   });
 });
 
