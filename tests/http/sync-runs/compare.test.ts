@@ -56,6 +56,22 @@ onEveryBackend("compare()", (backend) => {
     expect(refused.status).toBe(400);
   });
 
+  test("D-3.3, D-4.10 compare() finds rows behind the key 2^53 equal", async () => {
+    const tables: Record<string, TableEntry> = {
+      items: { upsert_key: ["n"], columns: { n: { type: "integer" } } },
+    };
+    const { local, remote } = await startPair({ backend, tables });
+    // 2^53 is the last key of the first short segment.
+    const numbers = [...Array(63).keys(), "9007199254740992", "9007199254740993"];
+    const bodyOf = (keys: readonly unknown[]) =>
+      `{"records":[${keys.map((n) => `{"n":${n}}`).join(",")}]}`;
+    await remote.push("items", bodyOf(numbers));
+    await local.push("items", bodyOf([...numbers, "9007199254740994"]));
+    expect((await local.ask("/compare", jsonBody({ table: "items" }))).json).toMatchObject({
+      ...{ matched: 65, different: 0, missing_here: 0, missing_there: 1 },
+    });
+  });
+
   test("D-4.10 compare() counts what differs, shows keys, and repairs exactly that", async () => {
     const { local, remote } = await startPair({ backend });
     const records = Array.from({ length: 300 }, (_, n) => listing(n));

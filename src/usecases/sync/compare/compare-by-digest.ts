@@ -65,8 +65,9 @@ export class DigestComparison {
       const end = page.segments.at(-1)?.through ?? null;
       if (page.hasMore) asked = this.#ask(end);
       for (const segment of page.segments) {
-        await this.#compareSegment({ after, through: segment.through }, segment);
-        after = segment.through;
+        const range = this.#rangeFrom(after, segment.through);
+        await this.#compareSegment(range, segment);
+        after = range.through;
         // A long table must not keep the event loop from other work.
         await this.#remote.run.deps.timer.sleep(0);
       }
@@ -79,7 +80,6 @@ export class DigestComparison {
   /** Compares a long segment by its digest; where that differs by short ones, and the rows of those that differ. */
   async #compareSegment(range: DigestRange, segment: DigestSegment): Promise<void> {
     const { findings } = this.#comparison;
-    this.#checkRange(range);
     if (await this.#isEqual(range, segment)) {
       findings.match(segment.count);
       return;
@@ -91,11 +91,10 @@ export class DigestComparison {
       const query = { after, through: range.through, segmentRows: SHORT_SEGMENT_ROWS };
       const page = await this.#read({ ...query, withRecords: false });
       for (const short of page.segments) {
-        const part: DigestRange = { after, through: short.through };
-        this.#checkRange(part);
+        const part = this.#rangeFrom(after, short.through);
         if (await this.#isEqual(part, short)) matched += short.count;
         else different.push(part);
-        after = short.through;
+        after = part.through;
       }
       hasMore = page.hasMore;
     }
@@ -183,9 +182,7 @@ export class DigestComparison {
       yield* records;
       const last = records.at(-1);
       if (!hasMore || last === undefined) return;
-      const end = keyOf(this.#table, last);
-      this.#checkRange({ after: behind, through: end });
-      behind = end;
+      behind = this.#rangeFrom(behind, keyOf(this.#table, last)).through;
     }
   }
 
@@ -210,15 +207,18 @@ export class DigestComparison {
     return page;
   }
 
-  /** Refuses a range that does not lead forward: the comparison would never end. */
-  #checkRange({ after, through }: DigestRange): void {
+  /**
+   * The range to a key that was sent, which stores find as tables keep it. Refuses one that does not lead forward: the
+   * comparison would never end.
+   */
+  #rangeFrom(after: UpsertKey | null, sent: UpsertKey | null): DigestRange {
+    if (sent === null) return { after, through: null };
     const table = this.#table;
-    if (through === null) return;
-    if (convertPosition(table, keyRow(table, through)) === null) {
-      throw unusable("sent keys that do not fit this table");
-    }
+    const through = convertPosition(table, keyRow(table, sent));
+    if (through === null) throw unusable("sent keys that do not fit this table");
     const isForward = after === null || compareUpsertKeys(table, after, through) < 0;
     if (!isForward) throw unusable("sent keys that are not in their order");
+    return { after, through };
   }
 }
 
