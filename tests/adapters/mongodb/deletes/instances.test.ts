@@ -70,6 +70,21 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
     },
   );
 
+  databaseTest(
+    "D-7.6 a place that is read while a write goes on stands before what that lists",
+    async ({ url }) => {
+      const [{ storage }, other] = [await openInstance(url), await openInstance(url)];
+      const deleted = [{ index: 0, key: { k: "a" }, deletedAt: "2024-05-01T10:00:00Z" }];
+      const after = await storage.documents.transact({ name: "test.bury" }, async (tx) => {
+        await tx.tables.write(ITEMS, [], { deleted });
+        return await other.storage.tombstones.end(ITEMS);
+      });
+      const query = { after, sinceTime: null, limitRows: 10 };
+      const { items } = await storage.tombstones.list(ITEMS, query);
+      expect(items.map(({ key }) => key)).toEqual([{ k: "a" }]);
+    },
+  );
+
   databaseTest("D-7.6 calls that wait at the same time share barriers", async ({ url, db }) => {
     const { storage } = await openInstance(url);
     const raised = async () => {

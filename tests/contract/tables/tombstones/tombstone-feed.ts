@@ -245,17 +245,6 @@ function sharingTests(harness: StoreHarness<TombstoneParts>): void {
     expect((await other.write([row], { conflict: "newer" })).kept).toEqual([0]);
   });
 
-  it("D-7.6 a place that is read while a write goes on stands before what that lists", async (parts, store) => {
-    const items = await ItemsWithDeletes.prepare(parts);
-    const other = await ItemsWithDeletes.prepare(await openSecond(store));
-    const deleted = [{ index: 0, key: { k: "a" }, deletedAt: at(store, -10) }];
-    const place = await parts.documents.transact({ name: "test.bury" }, async (tx) => {
-      await tx.tables.write(ITEMS, [], { deleted });
-      return await other.end();
-    });
-    expect((await items.listed(place)).map(([k]) => k)).toEqual(["a"]);
-  });
-
   it("D-7.6 a reader who goes on from place to place misses none of what several write at once", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const instances = [items, await ItemsWithDeletes.prepare(await openSecond(store))];
