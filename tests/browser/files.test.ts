@@ -166,6 +166,35 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     await page.getByText("3 rows").waitFor();
   });
 
+  test("D-14.5.1 the name that was typed for a table outlasts another guess of its file alone, and stays while it is sent", async () => {
+    const app = await startRunApp();
+    const { page } = await open(app, "/from-file");
+    const { promise: isTyped, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route("**/tables/mine", async (route) => {
+      await isTyped;
+      await route.continue();
+    });
+    await field(page, "File").setInputFiles(fileOf("sku,n\na,1\n", "Stock.csv"));
+    await press(page, "Guess");
+    await field(page, "Table").fill("mine");
+    await field(page, "Number the rows").check();
+    await press(page, "Guess");
+    await page.getByText("Key: row").waitFor();
+    expect(await field(page, "Table").inputValue()).toBe("mine");
+    await field(page, "File").setInputFiles(fileOf("k,n\na,1\nb,2\n", "Other.csv"));
+    await press(page, "Guess");
+    await page.getByRole("heading", { name: "A guess from 2 records" }).waitFor();
+    expect(await field(page, "Table").inputValue()).toBe("other");
+    await field(page, "Table").fill("mine");
+    await field(page, "Table").press("Enter");
+    await page.locator("[aria-busy]").waitFor();
+    await page.keyboard.type("_too");
+    expect(await field(page, "Table").inputValue()).toBe("mine");
+    goOn();
+    await page.getByRole("heading", { name: "Other.csv was imported" }).waitFor();
+    expect((await app.rows("mine")).map(({ k }) => k)).toEqual(["a", "b"]);
+  });
+
   test("D-14.5.1 what is wrong with a file says what to do", async () => {
     const app = await startRunApp({ tables: { stock: STOCK } });
     const { page, expectGood } = await open(app, "/stock/import");

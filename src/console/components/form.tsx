@@ -109,6 +109,8 @@ interface FieldProps extends FieldFrame {
   /** The value at first, or with `onValue` always. */
   readonly value?: string;
   readonly onValue?: (value: string) => void;
+  /** Told what is typed, which the field keeps by itself. */
+  readonly onTyped?: (typed: string) => void;
   readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
   /** Takes several lines. */
   readonly isLong?: boolean;
@@ -137,7 +139,7 @@ export function Field(props: FieldProps) {
           name={name}
           required={isRequired}
           onInput={({ currentTarget: input }) => {
-            onValue?.(input.value);
+            (onValue ?? props.onTyped)?.(input.value);
             if (problem !== null) look(input);
           }}
           onChange={({ currentTarget: input }) => afterPress(() => look(input))}

@@ -27,7 +27,7 @@ interface GuessFormProps {
   /** The wishes that the guess goes by. */
   readonly wishes: GuessWishes;
   readonly isNumbered: boolean;
-  /** The name for the table, which outlasts a guess. */
+  /** The name for the table, which outlasts another guess of its file. */
   readonly name: string;
   readonly onName: (name: string) => void;
   readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
@@ -184,7 +184,7 @@ function EntryForm({ entry, name, onName, onMake }: EntryFormProps) {
         label="Table"
         name="name"
         value={name}
-        onValue={onName}
+        onTyped={onName}
         isRequired
         hint="Letters, digits and underscores"
         hints={{ ...NAME_HINTS, maxLength: 63 }}

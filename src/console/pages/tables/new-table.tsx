@@ -46,7 +46,7 @@ export function NewTable() {
       },
       file: { ...choice.file, content },
     });
-    if (wishes === NO_WISHES) setName(found.table);
+    if (found.table !== guessed?.guess.table) setName(found.table);
     setGuessed({ choice, numberRows, guess: found, wishes });
   }
 
