@@ -1,5 +1,11 @@
 // Lengths of texts, in characters (code points), texts of numbers and problems, and what others would take for a command.
 
+/** Names of encodings, as `--encoding` takes them. */
+export const ENCODINGS = [
+  ...(["utf-8", "utf-16", "utf-16le", "utf-16be", "latin1", "iso-8859-2", "iso-8859-15"] as const),
+  ...(["windows-1250", "windows-1251", "windows-1252", "koi8-r", "macintosh"] as const),
+] as const;
+
 /** Cuts a text to a number of characters without splitting one. */
 export function cutText(text: string, maxChars: number): string {
   return text.length <= maxChars

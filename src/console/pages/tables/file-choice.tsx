@@ -1,5 +1,6 @@
 // Choosing a file, and saying what it is like. D-14.1, D-14.4.
 import { useEffect, useState } from "preact/hooks";
+import { ENCODINGS } from "../../../domain/shared/text.ts";
 import type { FileForm, SentFile } from "../../api/interface.ts";
 import { refusal } from "../../api/request-error.ts";
 import { Field, FileField, NAME_HINTS, SelectField, type Typed } from "../../components/form.tsx";
@@ -26,11 +27,6 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
   ...{ csv: "text/csv", json: "application/json", ndjson: "application/x-ndjson" },
 };
 const ACCEPT = [...Object.keys(ENDINGS), "gz"].map((ending) => `.${ending}`).join(",");
-
-const ENCODINGS = [
-  ...["utf-8", "utf-16", "utf-16le", "utf-16be", "latin1", "iso-8859-2", "iso-8859-15"],
-  ...["windows-1250", "windows-1251", "windows-1252", "koi8-r", "macintosh"],
-];
 
 const NOT_SAID = ["", "not said"] as const;
 

@@ -1,6 +1,7 @@
 // The structure of the registry file. D-2.1.
 import { type Static, Type } from "@sinclair/typebox";
 import { LEAST_DELETE_LIMIT, MAX_COLUMNS, MAX_LAG_SECONDS } from "../../shared/limits.ts";
+import { ENCODINGS } from "../../shared/text.ts";
 import { COLUMN_TYPES } from "./column-types.ts";
 
 export const NAME_PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
@@ -33,12 +34,6 @@ export const COLUMN_SCHEMA = Type.Object(
   },
   { additionalProperties: false },
 );
-
-/** Names of encodings, as `--encoding` takes them. */
-export const ENCODINGS = [
-  ...(["utf-8", "utf-16", "utf-16le", "utf-16be", "latin1", "iso-8859-2", "iso-8859-15"] as const),
-  ...(["windows-1250", "windows-1251", "windows-1252", "koi8-r", "macintosh"] as const),
-] as const;
 
 export type Encoding = (typeof ENCODINGS)[number];
 

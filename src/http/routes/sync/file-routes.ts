@@ -1,10 +1,10 @@
 // Tables as files, for administrators, with sync disabled too. D-14.4.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
 import { wireName } from "../../../domain/shared/wire-names.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
-import { ENCODINGS } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat, startingWith } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";

@@ -1,12 +1,9 @@
 // The form of a file as callers describe it; it overrides the registry's entry of the table. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { DateFormat } from "../../../domain/sync/table/date-format.ts";
 import { fileFormOf, NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
-import {
-  ENCODINGS,
-  type Encoding,
-  type ImportEntry,
-} from "../../../domain/sync/table/registry-schema.ts";
+import type { Encoding, ImportEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { type FileForm, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 
