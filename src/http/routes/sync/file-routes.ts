@@ -18,8 +18,8 @@ import {
   type FormReader,
   importEntry,
 } from "../../../usecases/sync/files/file-form.ts";
-import type { FileGuess } from "../../../usecases/sync/files/guess-file.ts";
 import {
+  type FileGuess,
   guessFile,
   readColumnType,
   requireTableName,
