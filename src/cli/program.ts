@@ -16,7 +16,7 @@ export async function buildProgram(run: RunCommand): Promise<Command> {
 }
 
 /** As `buildProgram`, for these arguments: a command that they do not name has its name and summary only. */
-async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
+export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
   const named = args.find(
     (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
   );
