@@ -3,6 +3,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { readConfig } from "../../../src/app/config.ts";
+import { fileFormats } from "../../../src/app/files.ts";
 import { openServices } from "../../../src/app/services.ts";
 import { type JsonValue, parseJson, rawNumber } from "../../../src/domain/shared/json.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
@@ -11,7 +12,7 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { FILE_FORMATS } from "../../../src/ports/files.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
+import { exportFile, exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
 import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
 import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
 import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
@@ -248,5 +249,42 @@ onEveryBackend("export and import", (backend) => {
     );
     const property = fc.asyncProperty(table, (made) => checkRoundTrip(stores, made));
     await checkAsyncProperty(property, isQuick ? 60 : 8);
+  });
+
+  const TEXTS: TableEntry = {
+    upsert_key: ["k"],
+    columns: { k: { type: "integer" }, a: { type: "text" } },
+  };
+
+  /** The keys of an exported file of texts, in their order; more rows are written before each part. */
+  async function exportedKeys(lengths: readonly number[], added: number): Promise<number[]> {
+    const storage = await open(backend);
+    const table = makeTable(TEXTS);
+    await storage.tables.prepare([table]);
+    let rows = 0;
+    const write = async (chars: number) =>
+      await writeTo(storage, table, [{ index: 0, row: { k: ++rows, a: "x".repeat(chars) } }]);
+    for (const chars of lengths) await write(chars);
+    const file = exportFile(
+      { tables: storage.tables, files: fileFormats },
+      {
+        ...{ table, format: "ndjson", isForSpreadsheet: false, sinceTime: null },
+        async onRows() {
+          if (rows < lengths.length + added) await write(1);
+        },
+      },
+    );
+    let text = "";
+    for await (const part of file) text += part;
+    return text.split("\n").flatMap((line) => (line === "" ? [] : JSON.parse(line).k));
+  }
+
+  test("D-4.12.8 an export has small rows and those that are larger than a part", async () => {
+    const lengths = [10, 1_200_000, 10, 700_000, 700_000, 1_100_000, 1_200_000, 10, 10];
+    expect(await exportedKeys(lengths, 0)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
+  });
+
+  test("D-4.12.8 an export ends though rows come as fast as it reads", async () => {
+    expect(await exportedKeys([1, 1, 1], 20)).toEqual([1, 2, 3]);
   });
 });

@@ -4,12 +4,7 @@ import { importValue } from "../../../domain/sync/rows/import-value.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
-import {
-  columnsOf,
-  type RowsPage,
-  type RowsQuery,
-  type TableStore,
-} from "../../../ports/tables/table-store.ts";
+import { columnsOf, type RowsPage, type TableStore } from "../../../ports/tables/table-store.ts";
 
 interface ExportDeps {
   readonly tables: TableStore;
@@ -74,9 +69,11 @@ function tellOdd(
   }
 }
 
-/** Rows of one read, and their JSON. */
 const MAX_ROWS = 500;
-const PART_BYTES = 1 * 1024 * 1024;
+/** About the JSON of one read, in characters. */
+const PART_CHARS = 1 * 1024 * 1024;
+/** Rows whose length is measured, and those of the first read; later reads follow the size of the rows before them. */
+const SAMPLED_ROWS = 20;
 
 /**
  * All rows of a table in the order of its key, in parts, so that each row comes once however the table is written to
@@ -86,12 +83,26 @@ export async function* exportRows(
   tables: TableStore,
   table: Table,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  const limits = { limitRows: MAX_ROWS, maxJsonBytes: PART_BYTES, columns: "sent" } as const;
-  for (let afterKey: Row | null = null; ; ) {
-    const query: RowsQuery = { ...limits, from: { afterKey, throughKey: null } };
-    const { rows }: RowsPage = await tables.page(table, query);
-    if (rows.length === 0) return;
-    yield rows;
-    afterKey = rows.at(-1) ?? null;
+  let limitRows = SAMPLED_ROWS;
+  let afterKey: Row | null = null;
+  for (;;) {
+    const from = { afterKey, throughKey: null };
+    const page: RowsPage = await tables.page(table, { from, limitRows, columns: "sent" });
+    const part = page.rows;
+    if (part.length > 0) yield part;
+    // Not by bytes, as a part that is short then need not be the last: rows may come as fast as they are read.
+    if (part.length < limitRows) return;
+    afterKey = part.at(-1) ?? null;
+    limitRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(PART_CHARS / longestChars(part))));
   }
+}
+
+/** The length of the longest row of a sample, as few long rows cost more than many short ones. */
+function longestChars(rows: readonly Row[]): number {
+  const step = Math.max(1, Math.floor(rows.length / SAMPLED_ROWS));
+  let most = 1;
+  for (let i = 0; i < rows.length; i += step) {
+    most = Math.max(most, JSON.stringify(rows[i]).length);
+  }
+  return most;
 }

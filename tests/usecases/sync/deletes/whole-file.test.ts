@@ -31,6 +31,6 @@ test("D-7.8, D-14.7.1 a removal that is cancelled, looking or removing, tells ho
     return [ended, report.result().removed, keysOf(here, ends).length];
   };
   expect(await removeWith(1)).toEqual(["Cancelled", undefined, 1_300]);
-  expect(await removeWith(4)).toEqual(["Cancelled", 499, 801]);
-  expect(await removeWith(99)).toEqual(["done", 800, 1]);
+  expect(await removeWith(6)).toEqual(["Cancelled", 519, 781]);
+  expect(await removeWith(99)).toEqual(["done", 780, 1]);
 });
