@@ -302,4 +302,8 @@ test("D-14.7.2 into an empty stamped table whose remote has rows, the preview an
     expect(told).toMatchObject({ type: "done", new: 1, warnings: said, warning_count: 1 });
   }
   expect(resultOf(await local.ask("/import/stock", file))).toMatchObject({ warnings: [] });
+  const [tables, env] = [{ constructor: STOCK }, { SYNC_REMOTE_URL: remote.url }];
+  const other = await startRunApp({ tables, env });
+  const told = resultOf(await other.ask("/import/constructor", file));
+  expect(told).toMatchObject({ type: "done", warnings: [] });
 });

@@ -1,6 +1,7 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { rowsIn } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { within } from "../../../ports/runtime/runtime.ts";
 import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
@@ -56,8 +57,9 @@ export async function readRemoteStatus(
 export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
   if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
     return null;
-  const there = (await readRemoteStatus(deps, MAX_WAIT_MS))?.status?.tableCounts[table.name] ?? 0;
-  if (there <= 0) return null;
+  const remote = await readRemoteStatus(deps, MAX_WAIT_MS);
+  const there = rowsIn(remote?.status?.tableCounts ?? {}, table.name) ?? 0;
+  if (there === 0) return null;
   return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
 }
 
