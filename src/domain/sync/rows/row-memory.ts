@@ -142,14 +142,14 @@ export class RowVersions {
   /** Rows with the place of their time, from 1. */
   readonly #rows = new RowMemory();
   readonly #micros: number[] = [];
-  /** The number of the block that each was noted of. */
+  /** The number of the block that each was noted from. */
   readonly #blocks: number[] = [];
 
   get size(): number {
     return this.#rows.size;
   }
 
-  /** Notes a version, unless one of the same row is known that was noted of a later block. */
+  /** Notes a version, unless one of the same row is known that was noted from a later block. */
   note(version: RowVersion, block = 0): void {
     const { note } = this.#rows.findHash(version);
     if (note > 0 && (this.#blocks[note - 1] ?? 0) > block) return;
