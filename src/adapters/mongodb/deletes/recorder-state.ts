@@ -135,7 +135,7 @@ export class RecorderStates {
     });
   }
 
-  /** Keeps the recorder in its place, within a transaction of its work. Throws `RecorderReplaced`. */
+  /** Keeps the recorder in its place with what has changed, within a transaction of its work. Throws `RecorderReplaced`. */
   async stay(recorder: ObjectId, options: TxOptions, changed: Document = {}): Promise<void> {
     const update = [{ $set: { ...changed, expiresAt: EXPIRY } }];
     const kept = await this.#states.updateOne({ _id: STATE_ID, recorder }, update, options);

@@ -154,8 +154,8 @@ export class Recording {
     tx: ClientSession,
   ): Promise<ReadonlyMap<string, unknown>> {
     const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
-    const wanted = keys.map(({ key }) => keyOfRow(table, key));
-    return await findStored(this.#deps, table, [wanted, table.keyColumns], tx);
+    const wanted = { keys: keys.map(({ key }) => keyOfRow(table, key)), columns: table.keyColumns };
+    return await findStored(this.#deps, table, wanted, tx);
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

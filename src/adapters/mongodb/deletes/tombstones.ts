@@ -140,7 +140,7 @@ export class MongoTombstones implements Tombstones {
     tx: ClientSession,
   ): Promise<TombstoneDocument[]> {
     const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
-    const rows = await findStored(this.#deps, table, [keys, keyAndTime(table)], tx);
+    const rows = await findStored(this.#deps, table, { keys, columns: keyAndTime(table) }, tx);
     if (rows.size === 0) return [...documents];
     const limit = aheadLimit(await readNowMs(this.#deps));
     return documents.filter(({ deletedAt }, n) => {

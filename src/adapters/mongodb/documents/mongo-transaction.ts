@@ -217,7 +217,7 @@ export class MongoTransaction implements Transaction {
     if ("where" in query)
       return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
     const keys = query.keys.map((key) => keyOfRow(rowsOf, key));
-    const found = await findStored(this.#deps, rowsOf, [keys, rowsOf.columns], session);
+    const found = await findStored(this.#deps, rowsOf, { keys, columns: rowsOf.columns }, session);
     return Array.from(found.values(), ({ row }) => row);
   }
 

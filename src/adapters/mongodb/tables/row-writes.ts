@@ -11,7 +11,6 @@ import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   decideWrite,
-  type FoundRow,
   setsTime,
   type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
@@ -178,9 +177,8 @@ export class RowWrites {
     const turns = beginTurns(this.#deps.clock);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
     const isUnread = this.#options.isFilling && !hasTombstones;
-    const rows = isUnread
-      ? new Map<string, FoundRow>()
-      : await findStored(this.#deps, table, [this.#keysOf(upserts), table.pushColumns], tx);
+    const keys = isUnread ? [] : this.#keysOf(upserts);
+    const rows = await findStored(this.#deps, table, { keys, columns: table.pushColumns }, tx);
     // Tombstones are listed in the order of the records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(

@@ -49,7 +49,7 @@ export async function removeStored(
 export async function findStored(
   { db, clock }: Pick<StoreDeps, "db" | "clock">,
   table: Table,
-  [keys, columns]: readonly [keys: readonly KeyOfRow[], columns: readonly Column[]],
+  { keys, columns }: { readonly keys: readonly KeyOfRow[]; readonly columns: readonly Column[] },
   tx: ClientSession,
 ): Promise<Map<string, FoundRow>> {
   const turns = beginTurns(clock);

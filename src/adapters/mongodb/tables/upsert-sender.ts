@@ -44,9 +44,7 @@ export class RefusedUpsert extends Error {
   }
 }
 
-// Each of these ends at the first upsert that the server refuses, and throws it.
-
-/** The rows that upserts go to. */
+/** The rows that upserts go to, until the server refuses the first one, which is thrown. */
 interface Target {
   readonly collection: Collection;
   /** True when the upserts take effect one after the other. */
