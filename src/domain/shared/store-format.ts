@@ -92,13 +92,9 @@ function unfinished(filledBy: string): AppError {
 }
 
 /** The error for a store that is to be taken, but in use; a killed process holds it for `seconds` more. */
-export function storeHeld(
-  by: "A running service" | "A running service, or another command,",
-  seconds: number,
-  cause?: unknown,
-): AppError {
+export function storeHeld(seconds: number, cause?: unknown): AppError {
   const before = seconds === 0 ? "" : `, or did within the last ${seconds} s`;
-  const text = `${by} holds the store${before}`;
+  const text = `A running service, or another command, holds the store${before}`;
   return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
 }
 

@@ -69,9 +69,9 @@ export interface Backup extends DumpedSource {
   check(job: CopyJob): Promise<CheckedBackup>;
 }
 
-/** A store that nobody else uses. */
+/** A store that nobody else uses, or takes to fill it, from `requireStopped` to `close`. */
 export interface StoppedStore extends DumpedSource {
-  /** Throws `invalid_request` when a service uses it. */
+  /** Throws `invalid_request` when a service or another command uses it. */
   requireStopped(): Promise<void>;
   close(): Promise<void>;
 }

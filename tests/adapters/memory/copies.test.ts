@@ -21,7 +21,7 @@ copiesContract({
   source: async (url) => ({
     dump: () => dumpMemory(databaseOf(url)),
     requireStopped: async () => {
-      if (databaseOf(url).holders.size > 0) throw storeHeld("A running service", 0);
+      if (databaseOf(url).holders.size > 0) throw storeHeld(0);
     },
     close: async () => {},
   }),

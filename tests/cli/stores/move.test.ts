@@ -4,7 +4,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { MongoClient } from "mongodb";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
-import { PASSWORD } from "../../http/reputation/people.ts";
+import { ADMIN_ENV, PASSWORD } from "../../http/reputation/people.ts";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import {
   type Backend,
@@ -167,6 +167,23 @@ test("D-10.7 an address that is not given comes from standard input, or is asked
     env: { ...env, STORAGE_URL: "sqlite:./newer.db" },
   });
   expect(listed.json.items).toMatchObject([{ username: "root" }]);
+});
+
+onBackends([MONGODB, POSTGRESQL], "a move", (backend) => {
+  test("D-10.7 a move is refused to the same store by another address, and loses nothing", async () => {
+    const url = await backend.makeUrl();
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder, {}), STORAGE_URL: url };
+    const cli = (args: readonly string[], more = {}) =>
+      runCli(args, { folder, env: { ...env, ...more }, input: PASSWORD });
+    expect((await cli(["admin", "create", "root"])).code).toBe(0);
+    const another = backend === MONGODB ? "appName=other" : "sslmode=prefer";
+    const other = `${url}${url.includes("?") ? "&" : "?"}${another}`;
+    const { code, stderr } = await cli(["move", other], ADMIN_ENV);
+    expect([code, stderr]).toMatchObject([2, expect.stringContaining("holds the store")]);
+    const { json } = await cli(["accounts", "list", "--json"]);
+    expect(json.items).toMatchObject([{ username: "root" }]);
+  });
 });
 
 onEveryBackend("a move", (to) => {

@@ -91,7 +91,7 @@ export class EmptyMemory implements EmptyStore {
 
   static async claim(database: MemoryDatabase): Promise<EmptyMemory> {
     if (filled.has(database) || database.holders.size > 0) {
-      throw storeHeld("A running service, or another command,", 0);
+      throw storeHeld(0);
     }
     filled.add(database);
     const { parts } = await dumpMemory(database);

@@ -23,8 +23,8 @@ import { DELETE_RECORDER, type RecorderState } from "../deletes/recorder-state.t
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
-import { driverFailure, hasCode } from "../driver/errors.ts";
-import { HOLD_SECONDS, isServed } from "../driver/holders.ts";
+import { asAppErrors, driverFailure, hasCode } from "../driver/errors.ts";
+import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
 import { COUNTERS } from "../driver/id-counters.ts";
 import { COMMITTED, optionsIn, type StoreDeps, type TxOptions } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
@@ -209,11 +209,16 @@ export interface DatabaseAddress {
 export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});
+  const holder = new Holder(db);
   return {
     dump: () => dumpDatabase({ client, db, isStill: true }, collections),
     async requireStopped() {
-      if (await isServed(db)) throw storeHeld("A running service", HOLD_SECONDS);
+      await asAppErrors(holder.begin());
+      if (await isHeld(db, holder.id)) throw storeHeld(HOLD_SECONDS);
     },
-    close: () => client.close(),
+    async close() {
+      await holder.end();
+      await client.close();
+    },
   };
 }

@@ -23,7 +23,7 @@ import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { connect } from "../driver/connection.ts";
 import { driverFailure } from "../driver/errors.ts";
-import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isServed } from "../driver/holders.ts";
+import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
 import { reserveNumbers } from "../driver/id-counters.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
@@ -178,10 +178,10 @@ async function told(work: () => Promise<void>): Promise<void> {
 }
 
 async function claim(db: Db, options: StoreClaim): Promise<Holder> {
-  if (await isServed(db)) throw held();
+  if (await isHeld(db)) throw storeHeld(HOLD_SECONDS);
   // Only one of several processes goes on.
   const holder = await holdToFill(db);
-  if (holder === null) throw held();
+  if (holder === null) throw storeHeld(HOLD_SECONDS);
   try {
     await mark(db, options);
     await empty(db, options.tables);
@@ -199,9 +199,9 @@ async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<
   if (!isUnfinished) await refuseFull(db, adminUsername, tables);
   // A service that starts now either finds this, or is found below.
   await setFact(db, "filled_by", by);
-  if (!(await isServed(db))) return;
+  if (!(await isHeld(db))) return;
   if (!isUnfinished) await removeFact(db, "filled_by");
-  throw held();
+  throw storeHeld(HOLD_SECONDS);
 }
 
 async function refuseFull(
@@ -227,8 +227,4 @@ async function empty(db: Db, tables: readonly string[]): Promise<void> {
     const isOwn = name.startsWith("repsync_") && !kept.includes(name);
     if (isOwn || tables.includes(name)) await db.dropCollection(name);
   }
-}
-
-function held() {
-  return storeHeld("A running service, or another command,", HOLD_SECONDS);
 }

@@ -1,16 +1,16 @@
-// The services that use the database: a document each, renewed while the service runs. D-10.7.
+// The processes that use the database: a document each, renewed while they run. D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
 import type { InternalCollection } from "./collections.ts";
 import { DUPLICATE_KEY, hasCode, isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
-/** MongoDB drops those of services that were killed. */
+/** MongoDB drops those of processes that were killed. */
 export const HOLDERS: InternalCollection = {
   name: "repsync_holders",
   indexes: [{ name: "repsync_end", key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** The time for which a service that was killed still counts. */
+/** The time for which a process that was killed still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
@@ -25,12 +25,14 @@ interface HolderDocument {
 }
 
 export class Holder {
+  readonly id: ObjectId;
   readonly #db: Db;
   readonly #holders: Collection<HolderDocument>;
   readonly #own: Omit<HolderDocument, "expiresAt">;
   #timer: ReturnType<typeof setInterval> | null = null;
 
   constructor(db: Db, own: Omit<HolderDocument, "expiresAt"> = { _id: new ObjectId() }) {
+    this.id = own._id;
     this.#db = db;
     this.#holders = holdersOf(db);
     this.#own = own;
@@ -80,9 +82,9 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
   }
 }
 
-/** True when a service uses the database, or did until a moment ago; who fills it does not count. */
-export async function isServed(db: Db): Promise<boolean> {
-  const isAlive = { _id: { $ne: FILLER_ID }, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
+/** True when a process uses the database, or did until a moment ago: another than the one named, or than who fills it. */
+export async function isHeld(db: Db, but = FILLER_ID): Promise<boolean> {
+  const isAlive = { _id: { $ne: but }, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
   return (await holdersOf(db).findOne(isAlive, COMMITTED)) !== null;
 }
 

@@ -14,7 +14,7 @@ import { rangesOf } from "../../../ports/stored-documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
-import { HOLD_SECONDS, isHeld } from "../driver/holders.ts";
+import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { literal } from "../driver/sql.ts";
 import { isPrepared, readFacts } from "../driver/store-facts.ts";
@@ -218,12 +218,17 @@ export async function openStoppedPostgres(
   options: OpenOptions & { readonly collections: readonly AnyCollection[] },
 ): Promise<StoppedStore> {
   const { database, schema } = await openDatabase(options);
+  const holder = new Holder(database);
   return {
     dump: () => dumpDatabase({ database, schema }, options.collections),
     async requireStopped() {
-      const isInUse = await database.read({ name: "store.held" }, isHeld);
-      if (isInUse) throw storeHeld("A running service", HOLD_SECONDS);
+      await holder.begin();
+      const isInUse = await database.read({ name: "store.held" }, (tx) => isHeld(tx, holder.id));
+      if (isInUse) throw storeHeld(HOLD_SECONDS);
     },
-    close: () => database.close(),
+    async close() {
+      await holder.end();
+      await database.close();
+    },
   };
 }

@@ -62,7 +62,7 @@ export class EmptyPostgres implements EmptyStore {
     const { database, schema } = await openDatabase(options);
     const holder = new Holder(database, { isFiller: true });
     try {
-      if (!(await holder.begin())) throw inUse();
+      if (!(await holder.begin())) throw storeHeld(HOLD_SECONDS);
       await database.change("claim", (tx) => mark(tx, schema, options));
       return new EmptyPostgres(options, { database, schema, holder });
     } catch (error) {
@@ -160,7 +160,7 @@ async function mark(
   schema: string,
   options: EmptyPostgresOptions,
 ): Promise<void> {
-  if (await isHeld(tx)) throw inUse();
+  if (await isHeld(tx)) throw storeHeld(HOLD_SECONDS);
   const facts = new Map(await readFacts(tx));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
@@ -243,8 +243,4 @@ async function writeTombstones(
     textList(items.map(({ takenAtMs }) => String(takenAtMs))),
     textList(items.map(({ place }) => String(place))),
   ]);
-}
-
-function inUse() {
-  return storeHeld("A running service, or another command,", HOLD_SECONDS);
 }

@@ -38,6 +38,7 @@ begin
 end $body$`;
 
 export class Holder {
+  readonly id: string;
   readonly #database: PostgresDatabase;
   readonly #own: readonly [id: string, process: string];
   #timer: ReturnType<typeof setInterval> | null = null;
@@ -45,7 +46,8 @@ export class Holder {
   constructor(database: PostgresDatabase, { isFiller = false } = {}) {
     this.#database = database;
     const process = randomBytes(12).toString("hex");
-    this.#own = [isFiller ? FILLER : process, process];
+    this.id = isFiller ? FILLER : process;
+    this.#own = [this.id, process];
   }
 
   /** False when another process has the id. A renewal that fails is made up for by the next one. */
@@ -68,12 +70,12 @@ export class Holder {
     clearInterval(this.#timer);
     this.#timer = null;
     await this.#database.ask("holder.end", END, this.#own).catch(() => {});
-    if (this.#own[0] !== FILLER) return;
+    if (this.id !== FILLER) return;
     await this.#database.change("holder.leave", (tx) => tx.script(LEAVE)).catch(() => {});
   }
 }
 
-/** True when a service uses the database, or did until a moment ago; who fills it does not count. */
-export async function isHeld(tx: ServerTransaction): Promise<boolean> {
-  return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [FILLER])).length > 0;
+/** True when a process uses the database, or did until a moment ago: another than the one named, or than who fills it. */
+export async function isHeld(tx: ServerTransaction, but = FILLER): Promise<boolean> {
+  return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [but])).length > 0;
 }

@@ -39,11 +39,11 @@ function holdAlone(connection: OpenConnection): void {
     connection.set({ busy_timeout: 0 });
     // Every process that has the file open in WAL mode holds a lock that is in the way of this.
     const [mode] = connection.all("PRAGMA journal_mode = DELETE");
-    if (mode?.["journal_mode"] !== "delete") throw held();
+    if (mode?.["journal_mode"] !== "delete") throw storeHeld(0);
     connection.set({ locking_mode: "EXCLUSIVE" });
     connection.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    throw isBusy(connection.driver.resultCode(error)) ? held(error) : error;
+    throw isBusy(connection.driver.resultCode(error)) ? storeHeld(0, error) : error;
   }
 }
 
@@ -55,10 +55,6 @@ export async function removeRemains(path: string): Promise<void> {
   for (const name of names.filter((found) => found.startsWith(start))) {
     await rm(join(folder, name), { force: true }).catch(() => {});
   }
-}
-
-function held(cause?: unknown) {
-  return storeHeld("A running service, or another command,", 0, cause);
 }
 
 function refuseFull(connection: OpenConnection, adminUsername: string | null): void {

@@ -29,8 +29,8 @@ test.skipIf(!MONGODB.isAvailable)(
       await expect(store.claim(CLAIM)).rejects.toThrow("holds the store");
       await holders.updateOne({ _id: left._id }, { $set: { expiresAt: new Date(0) } });
       const source = await store.openStopped(TOOLS);
-      keepResource(async () => source.close());
       await source.requireStopped();
+      await source.close();
       await (await store.claim(CLAIM)).giveUp();
     }
   },
