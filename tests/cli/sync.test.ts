@@ -3,7 +3,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
+import { keepResource, releaseResources } from "../http/support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
@@ -207,6 +207,24 @@ describe("repsync status", () => {
     const { stdout } = await cli("status");
     expect(stdout).toMatch(new RegExp(`^  notes +2  ${AT}  never +behind \\d+ seconds?$`, "m"));
     expect(stdout).toMatch(/^ {2}profiles +0 {2}never +never +never run$/m);
+    expect(stdout).toMatch(/^ {2}notes +3 {2}never +never$/m);
+  });
+
+  test("D-4.12 a table that the remote does not count has unknown rows, whatever its name", async () => {
+    const server = Bun.serve({
+      ...{ port: 0, hostname: "127.0.0.1" },
+      fetch: () =>
+        Response.json({
+          ...{ sync_enabled: true, tables: ["constructor", "notes"], table_counts: { notes: 3 } },
+          ...{ last_sync: {}, server_time: AT },
+          features: { gzip: true, sha256: true, incremental: true },
+        }),
+    });
+    keepResource(() => server.stop(true));
+    const folder = makeTempFolder();
+    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: server.url.href.slice(0, -1) };
+    const { stdout } = await runCli(["status"], { folder, env });
+    expect(stdout).toMatch(/^ {2}constructor +unknown {2}never +never$/m);
     expect(stdout).toMatch(/^ {2}notes +3 {2}never +never$/m);
   });
 

@@ -1,6 +1,6 @@
 import { formatCount, withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/remote-memory.ts";
-import type { SyncStatus } from "../../../domain/sync/run/run.ts";
+import { rowsIn, type SyncStatus } from "../../../domain/sync/run/run.ts";
 import { readTableStates } from "../../../usecases/operations/table-histories.ts";
 import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import {
@@ -54,7 +54,7 @@ function statusLines(
   if (!status.syncEnabled) return [`  sync is disabled; server time ${status.serverTime}`];
   const columns: Columns<string> = {
     table: (name) => name,
-    rows: (name) => countText(status.tableCounts[name] ?? -1),
+    rows: (name) => countText(rowsIn(status.tableCounts, name)),
     "pushed up to": (name) => status.lastSync[markerName("push", name)] ?? "never",
     "pulled up to": (name) => status.lastSync[markerName("pull", name)] ?? "never",
     ...(behind === null ? {} : { state: (name) => behindText(behind.get(name) ?? null) }),
@@ -66,7 +66,6 @@ function statusLines(
   ];
 }
 
-/** S-2.5: -1 is a table that cannot be counted. */
-function countText(count: number): string {
-  return count < 0 ? "unknown" : formatCount(count);
+function countText(rows: number | null): string {
+  return rows === null ? "unknown" : formatCount(rows);
 }
