@@ -25,7 +25,7 @@ interface FileProblem {
   readonly column: number;
   /** A sentence without the place. */
   readonly message: string;
-  /** True where the text is no JSON. */
+  /** True where the text cannot be read as JSON. */
   readonly isSyntax: boolean;
 }
 
@@ -223,7 +223,7 @@ function offsetOf(root: Node, pointer: string): number {
   return isScalar || node.parent?.type !== "property" ? node.offset : node.parent.offset;
 }
 
-/** Finds line and column of an offset. */
+/** A function that finds the line and column of an offset in a text. */
 function placesOf(text: string): (offset: number) => Place {
   const starts = [
     0,

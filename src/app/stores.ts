@@ -114,7 +114,7 @@ function postgresDatabase(url: string): Store {
   };
 }
 
-/** A new kind is an entry here, a function above and its adapter. */
+/** The kinds of stores. A new one needs an entry here, a function above, and its adapter. */
 const KINDS: readonly {
   /** The pattern of the whole address. */
   readonly pattern: RegExp;

@@ -5,7 +5,7 @@ import {
   ERROR_KINDS,
   type RemotePeerErrorKind,
 } from "../domain/shared/error-kinds.ts";
-import { AppError, type InputProblem } from "../domain/shared/errors.ts";
+import { AppError, INTERNAL_MESSAGE, type InputProblem } from "../domain/shared/errors.ts";
 import { withHint } from "../domain/shared/text.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import { type Exchange, isReputationPath } from "./exchange.ts";
@@ -53,7 +53,7 @@ const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
 ]);
 
 /** Fixed text for bugs: the cause goes to the log only. */
-const INTERNAL_MESSAGE = "Internal error; the log has the details under this request's id";
+const INTERNAL_ERROR = `${INTERNAL_MESSAGE} under this request's id`;
 const RETRY_AFTER_SECONDS = 1;
 /** A body may have thousands of problems. D-5.2.2. */
 const MAX_LISTED_PROBLEMS = 100;
@@ -83,7 +83,7 @@ export function failureReply(error: unknown, exchange: Exchange, nowMs: number):
 function syncErrorReply(error: unknown, others: Readonly<Record<string, string>>): Response {
   if (!(error instanceof AppError)) {
     const headers = { "Content-Type": "application/json", ...others };
-    return new Response(JSON.stringify({ error: INTERNAL_MESSAGE }), { status: 500, headers });
+    return new Response(JSON.stringify({ error: INTERNAL_ERROR }), { status: 500, headers });
   }
   const { kind } = error;
   const failure = isProblemCode(kind) ? PROBLEMS[kind] : SYNC_FAILURES[kind];
@@ -117,14 +117,14 @@ function isProblemCode(kind: string): kind is ProblemCode {
 
 function readProblem(error: unknown) {
   if (!(error instanceof AppError))
-    return { code: "internal_error", detail: INTERNAL_MESSAGE } as const;
+    return { code: "internal_error", detail: INTERNAL_ERROR } as const;
   const { kind, message, problems, retryAfterSeconds } = error;
   const hint = hintFor(error);
   if (isProblemCode(kind))
     return { code: kind, detail: message, hint, problems, retryAfterSeconds };
   return UNAVAILABLE.has(kind)
     ? ({ code: "unavailable", detail: message, hint } as const)
-    : ({ code: "internal_error", detail: INTERNAL_MESSAGE } as const);
+    : ({ code: "internal_error", detail: INTERNAL_ERROR } as const);
 }
 
 export interface ProblemOccurrence {

@@ -63,7 +63,8 @@ export function usualFailures(path: string, hasBody: boolean): Failures {
     ? "The body is invalid; `errors` lists the fields"
     : "The body is not what it should be, or an unknown table";
   return {
-    ...{ 405: WRONG_METHOD, 503: UNAVAILABLE },
+    405: WRONG_METHOD,
+    503: UNAVAILABLE,
     ...(isReputation ? { 500: "Internal error" } : {}),
     ...(hasBody ? { 400: badBody, 413: "Body too large" } : {}),
   };

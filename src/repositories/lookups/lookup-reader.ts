@@ -15,7 +15,7 @@ import {
 import type { BatchFacts, LookupCache } from "./batch-facts.ts";
 import type { Subjects } from "./subjects.ts";
 
-/** The tables whose rows belong to people. */
+/** The tables that lookups read. */
 export interface PeopleTables {
   readonly profiles: Table;
   readonly platformAccounts: Table;

@@ -8,7 +8,7 @@ import {
   type Timestamp,
   type UUID,
 } from "mongodb";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline } from "../driver/deadline.ts";
@@ -181,6 +181,6 @@ export function keyTimeReader(table: Table) {
   const reader = new RowReader(layoutOf(table), keyAndTime(table));
   return (document: Document) => {
     const row = reader.read(BSON.serialize(document));
-    return { key: keyRow(table, keyOf(table, row)), time: rowTime(table, row) };
+    return { key: recordKey(table, row), time: rowTime(table, row) };
   };
 }

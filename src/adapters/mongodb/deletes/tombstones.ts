@@ -2,7 +2,7 @@ import type { ClientSession, Collection, Filter } from "mongodb";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { firstMsFrom, formatMs } from "../../../domain/shared/time.ts";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -84,9 +84,7 @@ export class MongoTombstones implements Tombstones {
   }
 
   async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
-    const named = new Map(
-      keys.map((row) => [keyText(table, row), keyRow(table, keyOf(table, row))]),
-    );
+    const named = new Map(keys.map((row) => [keyText(table, row), recordKey(table, row)]));
     const found = await readSnapshot(this.#deps, (tx) =>
       findTombstones(this.#deps.db, table, named.keys(), tx),
     );

@@ -1,6 +1,6 @@
 // Tombstones as documents, read and changed within the caller's transaction. D-7.6.
 import type { ClientSession, Collection, Db, Long, UUID } from "mongodb";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -72,7 +72,7 @@ export async function listTombstones(
   await tombstonesOf(db).bulkWrite(updates, { session: tx, ordered: false });
 }
 
-/** Forgets the tombstones of these keys. */
+/** Forgets the tombstones of keys, given by `keyText`. */
 export async function forgetTombstones(
   db: Db,
   table: Table,
@@ -86,7 +86,7 @@ export async function forgetTombstones(
 
 /** The key columns of a row as a tombstone has them. */
 export function keyJson(table: Table, row: Row): string {
-  return JSON.stringify(keyRow(table, keyOf(table, row)));
+  return JSON.stringify(recordKey(table, row));
 }
 
 /** A value that no tombstone's key is to have. */

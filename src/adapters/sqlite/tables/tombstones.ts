@@ -1,6 +1,6 @@
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
-import { keyOf, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
@@ -81,7 +81,7 @@ export class SqliteTombstones implements Tombstones {
   async byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]> {
     return this.#database.read(() => {
       const writes = new TombstoneWrites(this.#database, table);
-      return writes.find(keys.map((row) => keyRow(table, keyOf(table, row))));
+      return writes.find(keys.map((row) => recordKey(table, row)));
     });
   }
 

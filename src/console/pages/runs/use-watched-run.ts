@@ -83,7 +83,7 @@ async function readWhole(
     const events = readEventStream("get /api/v1/sync/runs/{run_id}/events", {
       path: { run_id: runId },
       signal,
-      // Such as `retry 3 of 8 in 4 s: <reason>`.
+      // Every comment tells of a retry, such as `retry 3 of 8 in 4 s: <reason>`.
       onComment: (retry) => take(withLine({ ...watched, retry }, retry)),
     });
     for await (const event of events) take(afterEvent(watched, event));

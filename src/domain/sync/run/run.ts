@@ -126,7 +126,7 @@ export interface SyncStatus {
   readonly features: { readonly gzip: true; readonly sha256: true; readonly incremental: true };
 }
 
-/** The rows of a table by the counts of a status; null where that end gave none, or could not count them. */
+/** How many rows a table has by the counts of a status; null where it has no count there, or one below 0: S-2.5. */
 export function rowsIn(counts: SyncStatus["tableCounts"], table: string): number | null {
   const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
   return rows < 0 ? null : rows;

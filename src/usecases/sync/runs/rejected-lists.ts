@@ -131,7 +131,7 @@ async function writeHere(
   const columns = columnsNow(table, []);
   const { silent } = columnHistory(table, columns, "pull", kept);
   const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
-  // Columns that are new here are filled by the next run.
+  // None is taken as new: the next run fills the columns that are.
   const own = { deps, table, lease, ...rules, columns, added: [], silent };
   const writer = new RecordWriter(own, await TableRejections.open(own, entry));
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);

@@ -1,4 +1,4 @@
-// The results of a run so far, why it failed, and the numbers of rows at both ends when it ends. D-4.3, D-7.5.
+// What a run has done so far, why it failed, and how many rows both ends have when it ends. D-4.3, D-7.5.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import {
@@ -192,7 +192,7 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 }
 
-/** Once and without another attempt: nothing depends on it. What a pull was told when it began is too old by now. */
+/** Asks the remote for its counts, once, as nothing depends on them. Those that a pull got when it began are too old by now. */
 async function countThere(
   { remote, deps, stop }: RunContext,
   counts: Map<string, EndCounts>,

@@ -105,7 +105,7 @@ export class StartedRun extends RunProgress {
 }
 
 /**
- * Moves one table in the directions of the run; failures are told to its progress. Resolves to false when the other tables
+ * Moves one table in each direction of the run, and tells failures to `progress`. Resolves to false when the other tables
  * would fail too. Rejects when the store does not answer.
  */
 async function moveTable(all: RunContext, progress: RunProgress, table: Table): Promise<boolean> {
@@ -215,8 +215,8 @@ async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no
 }
 
 /**
- * A push, then a pull; the other way round where columns take part for the first time, so that what the remote has in
- * them is here before it is overwritten. D-4.3, D-7.3.
+ * A run in both directions pushes first. Where columns take part for the first time it pulls first: their values at the
+ * remote are here then, before a push overwrites them. D-4.3, D-7.3.
  */
 function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
   const { directions } = remote.run;
