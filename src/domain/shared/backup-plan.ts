@@ -1,7 +1,6 @@
 // Backups on a schedule: what is wanted of them, their names, and which of them are too old. D-10.7.
 import { dateTimeMs } from "./time.ts";
 
-/** Time, place and number. */
 export interface BackupPlan {
   readonly cronText: string;
   readonly folder: string;
@@ -9,19 +8,18 @@ export interface BackupPlan {
   readonly keep: number;
 }
 
-/** The name under which the canonical time of the last one is kept. */
+/** The setting that holds the canonical time of the last backup. */
 export const LAST_BACKUP = "last_backup";
 /** Last characters of the deployment id in a backup's file name. */
 const ID_CHARS = 12;
 
-/** The file name of a backup that is made at a canonical time. */
 export function backupName(deploymentId: string, at: string): string {
   return `${prefixOf(deploymentId)}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
 }
 
 /**
- * The files of a folder to remove: the deployment's backups beyond the last `keep`, and parts of a killed process. `newest`
- * is the last: others with a later name are of a clock that was ahead, and count as the oldest.
+ * The files to remove: the deployment's backups beyond the last `keep`, and parts that a killed process left. `newest` is the
+ * backup made last: those with later names are of a clock that was ahead, and count as the oldest.
  */
 export function oldBackups(
   files: readonly string[],
@@ -43,7 +41,7 @@ function prefixOf(deploymentId: string): string {
   return `repsync-${deploymentId.slice(-ID_CHARS)}-`;
 }
 
-/** Seconds since the last scheduled backup, by its time; null before the first. */
+/** Null before the first scheduled backup; `last` is its canonical time. */
 export function backupAgeSeconds(last: string | null, nowMs: number): number | null {
   return last === null ? null : Math.max(0, nowMs - dateTimeMs(last)) / 1000;
 }

@@ -6,7 +6,6 @@ const DECIMAL = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?$/;
 const PLAIN_DECIMAL = /^(?:0|-?[1-9]\d*)(?:\.\d+)?$/;
 /** A whole number of at most `INT64_DIGITS` in its one spelling. */
 const DIGITS = /^(?:0|-?[1-9]\d{0,18})$/;
-/** Digits of the greatest `MAX_INT64`; anything longer is beyond it. */
 const INT64_DIGITS = 19;
 
 /** A decimal taken apart: `digits` with the point before the digit at `point`, which may lie outside of them. */
@@ -19,10 +18,9 @@ interface Decimal {
 }
 
 /**
- * Reads decimal text with an optional sign, fraction and exponent. S-4.2.8, D-3.3. Returns it with the digits it came with
- * (trailing zeros of the fraction stay), written without exponent, plus sign or leading zeros; an exponent that would need more
- * than `MAX_PLAIN_DECIMAL_DIGITS` digits that way is kept. Null when the text is not a decimal: NaN, Infinity, blanks around
- * it, digits grouped, an exponent beyond `MAX_DECIMAL_EXPONENT`. What it returns it also returns unchanged.
+ * Reads decimal text with an optional sign, fraction and exponent. S-4.2.8, D-3.3. Every digit stays, trailing zeros too; plus
+ * sign, leading zeros and exponent go. An exponent stays that would need more than `MAX_PLAIN_DECIMAL_DIGITS` digits. Null for NaN,
+ * Infinity, blanks, grouped digits, and an exponent beyond `MAX_DECIMAL_EXPONENT`. A text that it returned comes back unchanged.
  */
 export function parseDecimal(text: string): string | null {
   if (PLAIN_DECIMAL.test(text)) return text;
@@ -47,7 +45,7 @@ export function parseInt64(text: string): bigint | null {
   return isNegative ? -magnitude : magnitude;
 }
 
-/** A text that is the one spelling of such a whole number; undefined for any other. */
+/** The text itself where it is a whole number within ±(2^63-1) in its one spelling; else undefined. */
 export function int64Digits(text: string): string | undefined {
   if (!DIGITS.test(text)) return undefined;
   const value = BigInt(text);
@@ -61,15 +59,17 @@ export function isWholeNumber(text: string): boolean {
 }
 
 export function isSameDecimal(a: string, b: string): boolean {
-  const x = readDecimal(a);
-  const y = readDecimal(b);
-  return x !== null && y !== null && valueForm(x) === valueForm(y);
+  const form = decimalValueForm(a);
+  return form !== null && form === decimalValueForm(b);
 }
 
 /** The one text for all ways to write a decimal's value; null when the text is not a decimal. */
 export function decimalValueForm(text: string): string | null {
   const decimal = readDecimal(text);
-  return decimal === null ? null : valueForm(decimal);
+  if (decimal === null) return null;
+  const { isNegative, digits, point } = decimal;
+  if (digits === "0") return "0";
+  return `${isNegative ? "-" : ""}${digits.slice(0, significantDigits(digits))}e${point}`;
 }
 
 function readDecimal(text: string): Decimal | null {
@@ -99,12 +99,6 @@ function scientificText(digits: string, point: number): string {
 
 function isWhole({ digits, point }: Decimal): boolean {
   return digits === "0" || significantDigits(digits) <= point;
-}
-
-/** The one spelling of a value, to compare by. */
-function valueForm({ isNegative, digits, point }: Decimal): string {
-  if (digits === "0") return "0";
-  return `${isNegative ? "-" : ""}${digits.slice(0, significantDigits(digits))}e${point}`;
 }
 
 /** The number of digits without the zeros at the end. A loop, as `/0+$/` takes quadratic time. */

@@ -2,8 +2,8 @@
 import { compareUtf8, utf8Bytes } from "./json.ts";
 
 /**
- * The key of a document, or where it stands in an index: texts and whole numbers from 0. Keys are ordered part by part,
- * numbers before texts, texts by their UTF-8 bytes; a key comes right before those that begin with it.
+ * A document's key, or its place in an index: texts, and whole numbers from 0. Keys order part by part, numbers before texts, texts
+ * by their UTF-8 bytes; a key comes right before those that begin with it.
  */
 export type Key = readonly (string | number)[];
 
@@ -20,7 +20,6 @@ export function compareKeys(a: Key, b: Key): number {
   return a.length - b.length;
 }
 
-/** True when the key begins with these parts; a key begins with itself. */
 function beginsWith(key: Key, parts: Key): boolean {
   return parts.length <= key.length && parts.every((part, i) => part === key[i]);
 }
@@ -31,12 +30,12 @@ export function checkKey(key: Key): void {
   if (problem !== null) throw new Error(problem);
 }
 
-/** True when a key may be what somebody asks for. */
+/** False for a key that no document can have, such as one of a very long name. */
 export function isKey(key: Key): boolean {
   return problemOf(key) === null;
 }
 
-/** The key alone; none for what no document is named, as somebody may ask for anything. */
+/** The key, or none where no document can have it: callers may name anything. */
 export function keysOf(...key: Key): readonly Key[] {
   return isKey(key) ? [key] : [];
 }
@@ -56,7 +55,7 @@ function problemOf(key: Key): string | null {
   return bytes > MAX_KEY_BYTES ? `A key has ${bytes} bytes, ${MAX_KEY_BYTES} at most` : null;
 }
 
-/** Beginnings of keys in order, without those that begin with another one: no key begins with two of them. */
+/** Beginnings of keys in order, without those that begin with another one. So no key is found twice. */
 export function distinctBeginnings(beginnings: readonly Key[]): readonly Key[] {
   const kept: Key[] = [];
   for (const parts of beginnings.toSorted(compareKeys)) {
@@ -76,10 +75,10 @@ function comparePartsOf(a: string | number | undefined, b: string | number | und
 
 const NUMBER = 1;
 const TEXT = 2;
-/** Ends a text; within one it is followed by `ESCAPED`, which comes after every tag. */
+/** Ends a text. A zero within a text is followed by `ESCAPED`, which is greater than every tag. */
 const END = 0;
 const ESCAPED = 0xff;
-/** Follows every part that begins with a tag, and no part that goes on with `ESCAPED`. */
+/** Behind the bytes of some parts it makes an upper bound of the keys that begin with them: it is greater than every tag. */
 export const AFTER_PARTS = 3;
 /** The bytes of 2^53 - 1. */
 const NUMBER_WIDTH = 7;
@@ -99,7 +98,6 @@ export function keyBytes(key: Key): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Less than 0 when `a` comes before `b`, 0 when they are equal. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
   for (let i = 0; i < a.length && i < b.length; i++) {
     const order = (a[i] ?? 0) - (b[i] ?? 0);

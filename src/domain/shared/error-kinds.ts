@@ -1,16 +1,16 @@
-// The closed list of expected failures, each declared once: what its user can do about it, and whether a retry mends it.
-// Whatever tells a failure takes both from here. A kind that callers of the reputation interface can meet names no setting.
+// The closed list of expected failures, each declared once: what its user can do about it, and whether a retry mends it. A kind
+// that callers of the reputation interface can meet names no setting.
 
 interface ErrorKind {
   /** The advice, a sentence without its full stop; null where the message of each such failure says all there is. */
   readonly hint: string | null;
-  /** True where the same may succeed a moment later though nobody has changed anything. */
+  /** True where the same request may succeed a moment later though nobody has changed anything. */
   readonly isRecoverable: boolean;
   /** True where a caller is refused, which is no failure of the service. */
   readonly isRefusal: boolean;
 }
 
-/** The setting stands behind what it holds: who joins another deployment has not set it yet. */
+/** Names the address first: whoever joins another deployment has not set the setting yet. */
 const ADDRESS = "Check the address (SYNC_REMOTE_URL)";
 const NO_REMOTE = `${ADDRESS}, and that the service runs there`;
 const AGAIN = "Ask again in a moment";
@@ -21,7 +21,6 @@ const SIGN_IN = "Sign in again";
 const PEER_KINDS = {
   /** No reply: name not found, connection refused or broken. */
   unreachable: kind(NO_REMOTE, true),
-  /** No complete reply within the time limit. */
   timeout: kind(NO_REMOTE, true),
   /** The caller's `signal` ended the request. */
   aborted: kind("Run again"),
@@ -29,7 +28,6 @@ const PEER_KINDS = {
   status: kind(null),
   /** A 200 reply that is not what the document says: no JSON, fields missing or of a wrong type. */
   invalid_reply: kind(`${ADDRESS}: a sync service of version v1 does not answer so`, true),
-  /** The body does not match its checksum. */
   checksum_mismatch: kind("Check the proxies between both deployments", true),
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
@@ -60,7 +58,6 @@ export const ERROR_KINDS = {
   sync_misconfigured: kind("Let repsync doctor look at the settings"),
   sync_failed: kind(null),
   remote_invalid: kind("Check the remote's log, version and registry"),
-  /** A file cannot be read or written. */
   file_failed: kind(null),
   // Metrics.
   metrics_token_rejected: refusal(
@@ -94,18 +91,15 @@ export const ERROR_KINDS = {
 /** The kind of a failure, in words that no transport knows; `http/errors.ts` gives each its status. */
 export type AppErrorKind = keyof typeof ERROR_KINDS;
 
-/** Why a request to another deployment failed. */
 export type RemotePeerErrorKind = keyof typeof PEER_KINDS;
 
-/** Why a peer refused a request: what becomes of the kind `status`. */
+/** Why a peer refused a request: the reasons of the kind `status`. */
 export const REFUSALS = {
   key_rejected: kind("Give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"),
   sync_disabled: kind("Set SYNC_ENABLED=true there"),
-  /** The remote takes no body of this size. */
   too_large: kind("Let the remote take larger bodies"),
   /** The remote lacks what was asked for, so it may be no such service, or an older one. */
   not_found: kind(ADDRESS),
-  /** The remote answers that it has moved to another address. */
   moved: kind(ADDRESS),
   /** The remote cannot use the request: it may lack the table. */
   refused: kind("Check both registries"),

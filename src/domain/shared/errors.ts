@@ -2,12 +2,8 @@
 import { type AppErrorKind, ERROR_KINDS } from "./error-kinds.ts";
 import { cutText, withHint } from "./text.ts";
 
-/** A problem of one value of a request. */
 export interface InputProblem {
-  /**
-   * JSON pointer (RFC 6901) into a body, such as `/purpose`; a query parameter is pointed at by name alike. Empty where
-   * the detail names its place itself.
-   */
+  /** JSON pointer (RFC 6901), such as `/purpose`, also of a query parameter; empty where the detail names its place. */
   readonly pointer: string;
   /** A sentence about the value, without its name where there is a pointer: `Must be true or false`. */
   readonly detail: string;
@@ -17,15 +13,12 @@ export interface AppErrorOptions {
   readonly cause?: unknown;
   readonly problems?: readonly InputProblem[];
   readonly retryAfterSeconds?: number;
-  /** Instead of what is said of its kind. */
+  /** In place of the hint of its kind; null for none. */
   readonly hint?: string | null;
   readonly isRecoverable?: boolean;
 }
 
-/**
- * An expected failure. `message` says what went wrong and where, and is safe to show to the caller: no secret, path or driver
- * text. `hint` says what to do.
- */
+/** An expected failure. `message` is safe to show to the caller: no secret, path or driver text. `hint` says what to do. */
 export class AppError extends Error {
   override readonly name: string = "AppError";
   readonly kind: AppErrorKind;
@@ -50,7 +43,7 @@ export class AppError extends Error {
     this.isRecoverable = options.isRecoverable ?? isRecoverable;
   }
 
-  /** Message and hint, for whoever shows one text. */
+  /** Message and hint, for places that show one text. */
   get text(): string {
     return withHint(this.message, this.hint);
   }

@@ -38,7 +38,7 @@ export function wordsHex(words: Uint32Array): string {
   return Array.from(words, (word) => word.toString(16).padStart(8, "0")).join("");
 }
 
-/** Lets every bit of a word change about half of its bits. */
+/** Each bit of a word changes about half of the bits of the result. */
 function mix(word: number): number {
   const once = Math.imul(word ^ (word >>> 16), 0x85ebca6b);
   const twice = Math.imul(once ^ (once >>> 13), 0xc2b2ae35);

@@ -1,11 +1,11 @@
-// Parses JSON piece by piece, without losing a digit: the runtime's own parser would hold up everything else while it reads a
-// large text, and makes other numbers of some. D-3.3, D-7.9. Bounds are found while it reads, and no text overflows a stack.
-// Texts of up to 512 KiB without odd numbers go to the runtime's parser, which takes half the time. Streaming parsers of the
-// registry make JS numbers, or a token for each value. A text of 150 MB takes 475 MiB.
+// Parses JSON piece by piece, without losing a digit. D-3.3, D-7.9. The runtime's own parser holds up everything else while it
+// reads a large text, and rounds some numbers; it takes half the time, so short texts without odd numbers go to it. Streaming
+// parsers on npm round numbers as well, or make a token for each value. Limits are checked while reading, and no text overflows a
+// stack. A text of 150 MB takes 475 MiB.
 
 /** Lists and objects inside one another; more would overflow those who read the value. */
 export const MAX_DEPTH = 10_000;
-/** Names and numbers have to be in one piece. */
+/** Names and numbers are read in one piece. */
 const MAX_TOKEN_CHARS = 1024 * 1024;
 const KNOWN_NAMES = 256;
 
@@ -29,7 +29,6 @@ const LETTER_U = 0x75;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** A number as JSON writes it. */
 export const JSON_NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 /** Digits that a JS number always holds. */
 const SAFE_DIGITS = 15;
@@ -45,10 +44,10 @@ const BEHIND_VALUE = 5;
 
 type Container = JsonValue[] | Record<string, JsonValue>;
 
-/** JSON that is not read though it may be valid. The message goes on after what it is about: `is nested too deeply`. */
+/** JSON that is beyond a limit, though it may be valid. The message is a predicate, such as `is nested too deeply`. */
 export class JsonLimitError extends RangeError {
   override readonly name = "JsonLimitError";
-  /** True when it holds more than it may: less of the same would be read. */
+  /** True for too many values or records: fewer would be read. */
   readonly isTooMuch: boolean;
 
   constructor(message: string, { isTooMuch = false } = {}) {
@@ -72,7 +71,7 @@ export class JsonReader {
   /** The open lists and objects, the outermost first, and the name that was read last in each. */
   readonly #open: Container[] = [];
   readonly #openNames: string[] = [];
-  /** The innermost of them; null outside of all. */
+  /** The innermost open list or object; null outside of all. */
   #container: Container | null = null;
   #isList = false;
   #name = "";
@@ -84,12 +83,12 @@ export class JsonReader {
   #at = 0;
   /** The pieces of a text whose end has not come; null outside of one. */
   #begun: string[] | null = null;
-  /** The outermost value does not count. */
+  /** Values so far; the outermost does not count. */
   #values = -1;
   #records = 0;
   /** True inside of a list whose members are records. */
   #isOfRecords = false;
-  /** Names by their looks: objects in a list have the same ones. */
+  /** Names by a hash of length, first and last character: objects in a list share their names. */
   readonly #knownNames = new Array<string>(KNOWN_NAMES).fill("");
 
   constructor({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits = {}) {
@@ -171,7 +170,7 @@ export class JsonReader {
     return this.#passSign(isList ? VALUE_OR_END : NAME_OR_END);
   }
 
-  /** A list in the outermost object begins. */
+  /** Begins a list in the outermost object. */
   #openList(name: string): void {
     this.#isOfRecords = name === "records" || name === "deleted";
     if (name === "records") this.#values--;

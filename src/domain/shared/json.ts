@@ -33,7 +33,10 @@ const UNFAITHFUL_NUMBER =
  * the text is not JSON, and `RangeError` when it is nested too deeply to parse or holds more than it may.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
-  if (isWithin(limits, text.length) && !mayBeDeep(text) && !UNFAITHFUL_NUMBER.test(text)) {
+  const { maxValues = Infinity, maxRecords = Infinity } = limits;
+  // A value takes two characters with its comma.
+  const isWithin = text.length <= 2 * Math.min(maxValues, maxRecords);
+  if (isWithin && !mayBeDeep(text) && !UNFAITHFUL_NUMBER.test(text)) {
     return JSON.parse(text) as JsonValue;
   }
   const reader = new JsonReader(limits);
@@ -41,7 +44,7 @@ export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   return reader.finish();
 }
 
-/** As `parseJson`, with something else for a text that is no JSON. */
+/** As `parseJson`; `otherwise` for a text that is no JSON. */
 export function parseJsonOr<Otherwise>(text: string, otherwise: Otherwise): JsonValue | Otherwise {
   try {
     return parseJson(text);
@@ -50,12 +53,7 @@ export function parseJsonOr<Otherwise>(text: string, otherwise: Otherwise): Json
   }
 }
 
-/** True where a text of this length cannot hold too much: a value takes two characters, with its comma. */
-function isWithin({ maxValues = Infinity, maxRecords = Infinity }: JsonLimits, chars: number) {
-  return chars <= 2 * Math.min(maxValues, maxRecords);
-}
-
-/** False where a text has too few lists and objects to nest too deeply; the runtime's parser takes more than others can read. */
+/** False where a text has too few lists and objects to be nested deeper than `MAX_DEPTH`, which the runtime's parser would read. */
 function mayBeDeep(text: string): boolean {
   if (text.length <= 2 * MAX_DEPTH) return false;
   let opened = 0;
@@ -111,7 +109,7 @@ export function jsonProblem(value: JsonValue, depthLeft = MAX_JSON_DEPTH): strin
   return null;
 }
 
-/** A field of its own, which may have the name of what every object has; null where it has none. */
+/** An own field of an object, whatever its name; null where there is none. */
 export function fieldOf(object: JsonObject, name: string): JsonValue {
   return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }
@@ -133,7 +131,6 @@ export function compareUtf8(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Bytes of a text in UTF-8. */
 export function utf8Bytes(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {

@@ -81,7 +81,7 @@ export const MAX_PASSWORD_CHARS = 200;
 export const MAX_FOREIGN_USERNAME_CHARS = 200;
 /** Longest e-mail address, in characters: RFC 5321's path without its brackets. */
 export const MAX_EMAIL_CHARS = 254;
-/** Longest form in which an e-mail address is compared, in UTF-8: what a key of a document leaves it. */
+/** Longest `emailKey`, in bytes of UTF-8: it has to fit in the key of a document. */
 export const MAX_EMAIL_KEY_BYTES = 1_000;
 /** Longest name of an API key, in characters; D-5.5 leaves it open. */
 export const MAX_API_KEY_NAME_CHARS = 100;
@@ -93,16 +93,16 @@ export const MAX_KEPT_ENDED = 1_000;
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
 export const MAX_KEPT_RUNS = 1_000;
-/** Results of tables in a part of the list of runs, but for those of the last run: 200 bytes each. D-4.9. */
+/** Table results in one part of the list of runs, those of its last run left out: 200 bytes each. D-4.9. */
 export const MAX_LISTED_RESULTS = 10_000;
 /** Dry runs that are kept, in no list, so that what they told can be read. D-9.5. */
 export const MAX_KEPT_DRY_RUNS = 50;
-/** The pause before what a run tells is kept again, and before who watches it from elsewhere looks again: together less than 1 s. D-9.5. */
+/** Pause between writes of a run's news, and between looks of a watcher at another instance: together less than 1 s. D-9.5. */
 export const KEEP_NEWS_MS = 500;
 export const WATCH_MS = 250;
-/** The pause before a run looks again whether it is to end, and who waits for that whether it has. D-7.8. */
+/** Pause between two looks of a run whether it is cancelled, and of whoever cancels it whether it has ended. D-7.8. */
 export const CANCEL_LOOK_MS = 500;
-/** Time that is waited for the end of a cancelled run. D-7.8. */
+/** Longest wait for the end of a cancelled run. D-7.8. */
 export const MAX_CANCEL_MS = 20_000;
 /** Rows of any table that one run may delete at an end without being asked to. D-7.6. */
 export const LEAST_DELETE_LIMIT = 1_000;
@@ -141,12 +141,12 @@ export const MAX_DIGEST_RECORDS = 1_024;
 export const MAX_DIGEST_SEGMENTS = 1_024;
 /** Life of a session and its token. D-5.4. */
 export const SESSION_TTL_SECONDS = 3_600;
-/** Age from which a token in the cookie is replaced, and how long after signing in that goes on. D-9.3. */
+/** Age from which on a token in the cookie is renewed, and the time after sign-in in which that happens. D-9.3. */
 export const TOKEN_RENEWAL_AGE_MS = 10 * 60_000;
 export const SESSION_RENEWAL_MS = 12 * 3_600_000;
 /** Time over which failed sign-ins and signups are counted. D-5.4. */
 export const SIGN_IN_WINDOW_MS = 15 * 60_000;
-/** Failed sign-ins of one account within that time. D-5.4. */
+/** Failed sign-ins of one account within `SIGN_IN_WINDOW_MS`. D-5.4. */
 export const MAX_ACCOUNT_SIGN_IN_FAILURES = 10;
 /** Time over which an address is known to an account after a sign-in from there. D-8.5. */
 export const KNOWN_ADDRESS_MS = 365 * 86_400_000;
@@ -156,13 +156,13 @@ export const DEFAULT_ACCOUNT_WRITES_PER_MINUTE = 60;
 export const MAX_WRITES_PER_MINUTE = 100_000;
 /** Passwords that wait to be hashed or checked; more are refused at once. D-8.5. */
 export const MAX_WAITING_PASSWORDS = 100;
-/** Time in which a password that waits has to be hashed or checked: what comes before and after it has the rest. D-11.8. */
+/** Time in which a waiting password has to be hashed or checked, as the rest of the request takes time too. D-11.8. */
 export const PASSWORD_DEADLINE_MS = 9_000;
 /** Lookups during the check of a password that make the machine a busy one. D-8.5. */
 export const BUSY_LOOKUPS = 10;
-/** Rest after a password while it is busy: with a longer one, 100 that wait would not be checked within 10 s. D-8.5. */
+/** Rest after each password while the machine is busy. A longer one would not let 100 of them through within 10 s. D-8.5. */
 export const PASSWORD_REST_MS = 150;
-/** Failed sign-ins and signups of one address or IPv6 network within that time. D-5.4. */
+/** Failed sign-ins and signups of one address or IPv6 network within `SIGN_IN_WINDOW_MS`. D-5.4. */
 export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;
 /** Items of a list when the request names no `limit`, and the most it may ask for. D-5.5. */
 export const DEFAULT_LIST_ITEMS = 100;
@@ -175,10 +175,7 @@ export const MAX_SHOWN_ROWS_BYTES = 4 * 1024 * 1024;
 export const MAX_EDIT_BODY_BYTES = 32 * 1024 * 1024;
 /** Accounts that one request for a list searches. D-8.8. */
 export const MAX_SEARCHED_ACCOUNTS = 20_000;
-/**
- * Records of the audit log, and stretches of it, that one request for a list looks through, but for what overlaps with the
- * time where it begins. D-9.5.
- */
+/** Records and stretches of the audit log that one request for a list reads, without those that overlap its first time. D-9.5. */
 export const MAX_SEARCHED_AUDIT_RECORDS = 20_000;
 export const MAX_SEARCHED_AUDIT_STRETCHES = 200;
 /** Body of any request under `/v1`; the largest real one is a profile. */
@@ -202,7 +199,7 @@ export const MAX_REMEMBERED_LOOKUPS = 50_000;
 export const MAX_REMEMBERED_ABSENT_NAMES = 2_000;
 /** Longer absent names are not remembered, in characters. D-6.3. */
 export const MAX_REMEMBERED_ABSENT_NAME_CHARS = 200;
-/** Longest time they are remembered. Changes by other tools that raise no version show after it. */
+/** Longest time that lookups remember anything. Only after it are changes seen that raise no version, by other tools. D-6.3. */
 export const REMEMBERED_LOOKUP_MS = 600_000;
 /** Time after which a silent stream of run events gets a comment. D-4.4. */
 export const KEEP_ALIVE_MS = 5_000;

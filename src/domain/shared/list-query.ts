@@ -21,10 +21,7 @@ export interface ListParameters {
   readonly cursor?: string | null;
 }
 
-/**
- * Reads both parameters; what is wrong with them is added to `problems`, to be refused with all others. `cursorShape` is
- * what this list gives out.
- */
+/** Adds what is wrong with the parameters to `problems`. `cursorShape` is that of this list's cursors. */
 export function readListQuery(
   query: ListParameters,
   cursorShape: RegExp,
@@ -49,7 +46,6 @@ export function requireListQuery(query: ListParameters, cursorShape: RegExp): Li
   return read;
 }
 
-/** The problem of a cursor that this list never gave out. */
 export const BAD_CURSOR: InputProblem = {
   pointer: "/cursor",
   detail: "Must be a next_cursor of this list",
@@ -60,7 +56,7 @@ export function refuseCursor(): never {
   throw new AppError("invalid_request", "Invalid fields: /cursor", { problems: [BAD_CURSOR] });
 }
 
-/** Makes a part from one item more than was asked for, which only tells that there is a next part. */
+/** `found` may have one item more than `limit`, which only tells that there is a next part. */
 export function listPart<Stored, Item>(
   found: readonly Stored[],
   limit: number,

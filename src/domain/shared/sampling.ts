@@ -1,6 +1,5 @@
 // The share of traces that is kept, by the standard settings of OpenTelemetry. D-10.9.
 
-/** The rule by which a service keeps traces. */
 export interface Sampling {
   /** Share of the traces that begin here, 0 to 1. */
   readonly rate: number;
@@ -20,10 +19,7 @@ const BY_NAME: ReadonlyMap<string, Sampling> = new Map([
   ["parentbased_traceidratio", { ...DEFAULT, isCallerLimited: true }],
 ]);
 
-/**
- * Reads `OTEL_TRACES_SAMPLER` and `OTEL_TRACES_SAMPLER_ARG`. The standard has a service start with a value that it does not
- * know: `warnings` say what is taken instead.
- */
+/** Reads `OTEL_TRACES_SAMPLER` and its `_ARG`. By the standard no value stops a start: `warnings` say what is taken instead. */
 export function readSampling(
   name: string | null,
   rateText: string | null,

@@ -1,16 +1,12 @@
 // The format of what a store holds: by it a program knows whether it may read and write a store. D-10.7.
 import { AppError, codeOf, systemReason } from "./errors.ts";
 
-/**
- * The format that this program reads and writes. Raise it with a change that an earlier program would misread or damage. A
- * new collection or field that those leave alone needs no other format; documents of theirs lack the field.
- */
+/** The format of this program. Raise it with what an earlier program would misread or damage, and not for new optional fields. */
 export const STORE_FORMAT = 2;
 
-/** The last version that reads formats before it. */
+/** The last version that reads earlier formats. */
 const LAST_READER = "0.1.0";
 
-/** The facts that a store tells about itself, as names and texts. */
 export type StoreFacts = ReadonlyMap<StoreFactName, string>;
 
 export type StoreFactName =
@@ -23,7 +19,6 @@ export type StoreFactName =
   /** The command that is filling the store, `restore` or `move`: until it has ended nothing may use the store. */
   | "filled_by";
 
-/** The result of opening a store. */
 export interface StoreIdentity {
   /** The id of the deployment, the same for all instances. D-10.4. */
   readonly deploymentId: string;
@@ -31,16 +26,20 @@ export interface StoreIdentity {
   readonly isNew: boolean;
 }
 
-/** Throws `store_outdated` for an earlier format, `invalid_request` for another one, and for a store that was never filled to its end. */
+/** Throws `store_outdated` for an earlier format, `invalid_request` for another one or a store that was not filled to its end. */
 export function checkFormat(facts: StoreFacts, isNew: boolean): void {
   const filledBy = facts.get("filled_by");
-  if (filledBy !== undefined) throw unfinished(filledBy);
+  if (filledBy !== undefined) {
+    const text = `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used`;
+    const hint = "Run that again, or set STORAGE_URL to an empty store";
+    throw new AppError("invalid_request", text, { hint });
+  }
   const text = facts.get("format");
   if (text === String(STORE_FORMAT) || (text === undefined && isNew)) return;
   throw otherFormat(text ?? "0");
 }
 
-/** The error for a store of another format; that of a store from before formats had numbers is 0. */
+/** Format 0 is of stores from before formats had numbers. */
 function otherFormat(text: string): AppError {
   const format = /^\d{1,9}$/.test(text) ? Number(text) : null;
   if (format !== null && format < STORE_FORMAT) {
@@ -71,7 +70,6 @@ export function checkBackupFormat(format: number): void {
   throw new AppError("invalid_request", text, { hint });
 }
 
-/** The error for a backup that does not hold what it held at first. */
 export function backupDamaged(cause?: unknown): AppError {
   const text = "The backup is damaged: it does not hold what it held at first";
   return new AppError("file_failed", text, { cause });
@@ -84,21 +82,13 @@ export function fileFailure(what: "The backup" | "The store", cause: unknown): u
   return new AppError("file_failed", text, { cause });
 }
 
-/** The clause about a command that has not ended. */
-function unfinished(filledBy: string): AppError {
-  const text = `The store was not filled to its end by repsync ${filledBy}, and nothing of it may be used`;
-  const hint = "Run that again, or set STORAGE_URL to an empty store";
-  return new AppError("invalid_request", text, { hint });
-}
-
-/** The error for a store that is to be taken, but in use; a killed process holds it for `seconds` more. */
+/** The error for a store in use by another process; a killed one holds it for `seconds` more. */
 export function storeHeld(seconds: number, cause?: unknown): AppError {
   const before = seconds === 0 ? "" : `, or did within the last ${seconds} s`;
   const text = `A running service, or another command, holds the store${before}`;
   return new AppError("invalid_request", text, { cause, hint: "Stop it first" });
 }
 
-/** The error for a store that is to be filled, but not empty. */
 export function storeNotEmpty(what: string): AppError {
   const hint = "Name an empty one as STORAGE_URL";
   return new AppError("invalid_request", `The store to be filled is not empty: ${what}`, { hint });

@@ -1,4 +1,4 @@
-// Lengths of texts, in characters (code points), texts of numbers and problems, and what others would take for a command.
+// Texts: lengths in characters (code points), counts, problems, hidden characters, and spelling.
 
 /** Names of encodings, as `--encoding` takes them. */
 export const ENCODINGS = [
@@ -21,7 +21,7 @@ export function isTextOf(value: unknown, minChars: number, maxChars: number): va
   return chars >= minChars && chars <= maxChars;
 }
 
-/** A text in parts of at most `partLength` UTF-16 units, each a text of its own: none ends within a character. */
+/** A text in parts of at most `partLength` UTF-16 units; no part ends within a character. */
 export function textParts(text: string, partLength: number): readonly string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
@@ -34,7 +34,6 @@ export function textParts(text: string, partLength: number): readonly string[] {
   return parts;
 }
 
-/** A problem and what to do about it, in one sentence. */
 export function withHint(problem: string, hint: string | null): string {
   if (hint === null) return problem;
   // A hint that begins with a name, such as that of a setting, stays as it is.
@@ -84,10 +83,7 @@ export function escapeHiddenInJson(json: string): string {
 const FORMULA_START = /^[=+\-@\t\r]/;
 const NUMBER = /^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/**
- * The text of a field as a spreadsheet may open it: with `'` before what it would take for a formula and run. Numbers as
- * JSON writes them, with `+` too, stay. D-11.3.
- */
+/** Puts `'` before what a spreadsheet would run as a formula; numbers as JSON writes them, with `+` too, stay. D-11.3. */
 export function spreadsheetField(text: string): string {
   return FORMULA_START.test(text) && !NUMBER.test(text) ? `'${text}` : text;
 }
@@ -95,16 +91,13 @@ export function spreadsheetField(text: string): string {
 /** More mistakes than these make another word. */
 const MAX_EDITS = 2;
 
-/**
- * The word nearest to what was typed, letter case aside: at most two letters, and less than half of them, are missing, added,
- * wrong or swapped. Of equally near words the first; null where none is near.
- */
+/** The nearest word but for case, the first of equals; null where more than two letters, or half of them, differ or are swapped. */
 export function nearestWord(typed: string, words: Iterable<string>): string | null {
   let nearest: string | null = null;
   let fewest = MAX_EDITS + 1;
   for (const word of words) {
     const length = Math.max(typed.length, word.length);
-    // Also spares the work for what is much longer than any word.
+    // Spares the work for much longer texts.
     if (Math.abs(typed.length - word.length) > MAX_EDITS) continue;
     const edits = countEdits(typed.toLowerCase(), word.toLowerCase());
     if (edits >= fewest || 2 * edits >= length) continue;
@@ -132,7 +125,7 @@ function countEdits(from: string, to: string): number {
   return last[to.length] ?? 0;
 }
 
-/** A host name as `URL` has it, without brackets; an IPv4 address that is written as one of IPv6 as it is. */
+/** The host name of a `URL` without brackets; an IPv4 address that is written as IPv6, in its own form. */
 export function plainHost(hostname: string): string {
   const name = hostname.replace(/^\[(.*)\]$/, "$1");
   const [, high, low] = /^::ffff:([\da-f]+):([\da-f]+)$/.exec(name) ?? [];

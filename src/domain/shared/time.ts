@@ -4,11 +4,12 @@ const DATE = String.raw`(\d{4})-(\d{2})-(\d{2})`;
 const TIME = String.raw`(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?`;
 const ZONE = String.raw`(Z|[+-]\d{2}:?\d{2})?`;
 const DATE_TIME = new RegExp(`^${DATE}(?:[T ]${TIME}${ZONE})?$`);
-// A single match each, as stores ask it of every value; the length of the month is looked at after.
+// One match each, as stores test every value. `hasDayOfMonth` checks the length of the month.
 const CANONICAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const CANONICAL =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/;
 const MINUTE_MS = 60_000;
+export const DAY_MS = 86_400_000;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z in milliseconds since 1970: no row has a time before or after. */
 export const FIRST_TIME_MS = -62_135_596_800_000;
 export const LAST_TIME_MS = 253_402_300_799_999;
@@ -49,7 +50,7 @@ export function isCanonicalDate(text: string): boolean {
   return CANONICAL_DATE.test(text) && hasDayOfMonth(text);
 }
 
-/** The text made last: what happens together asks for the same time again and again. */
+/** The last result: what happens together has the same time. */
 let lastFormatted = { atMs: 0, text: "1970-01-01T00:00:00Z" };
 
 /** A time in milliseconds since 1970 as pages show it, with three fraction digits when it needs them. */
@@ -84,12 +85,13 @@ function readParts(text: string) {
   if (match === null) return null;
   const [, year, month, day, hour = "00", minute = "00", second = "00", fraction = "", zone] =
     match;
-  if (!isCalendarDate(Number(year), Number(month), Number(day))) return null;
+  const date = `${year}-${month}-${day}`;
+  if (!isCanonicalDate(date)) return null;
   if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
   const offsetMinutes = zoneOffsetMinutes(zone);
   if (offsetMinutes === null) return null;
   return {
-    date: `${year}-${month}-${day}`,
+    date,
     time: `${hour}:${minute}:${second}`,
     fraction: significantFraction(fraction),
     offsetMinutes,
@@ -100,11 +102,6 @@ function readParts(text: string) {
 function hasDayOfMonth(text: string): boolean {
   const day = Number(text.slice(8, 10));
   return day <= 28 || day <= daysInMonth(Number(text.slice(0, 4)), Number(text.slice(5, 7)));
-}
-
-function isCalendarDate(year: number, month: number, day: number): boolean {
-  if (year < 1 || month < 1 || month > 12 || day < 1) return false;
-  return day <= daysInMonth(year, month);
 }
 
 function daysInMonth(year: number, month: number): number {

@@ -51,12 +51,10 @@ export function fromWire(fields: object): Record<string, unknown> {
   return Object.fromEntries(named);
 }
 
-/** The name in this code of a field that has another outside. */
 export type FieldName<Wire extends string> = Wire extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<FieldName<Tail>>}`
   : Wire;
 
-/** The result of `fromWire` for a flat object. */
 export type FromWire<Fields> = {
   [Name in keyof Fields as FieldName<Name & string>]: Fields[Name];
 };

@@ -1,6 +1,6 @@
 import type {
-  LimitedCaller,
   LookupCall,
+  LookupCaller,
   LookupSubject,
 } from "../../domain/reputation/lookups/lookup-batch.ts";
 import {
@@ -11,18 +11,17 @@ import {
 import type { ValueCache } from "../../ports/runtime/value-cache.ts";
 import type { SubjectDocument } from "../account-collections.ts";
 
-/** A key's caller, and the username of its account, whose version counts for it. */
-export interface OwnedCaller extends LimitedCaller {
+/** A caller with the username of its account, whose version counts for it. */
+export interface OwnedCaller extends LookupCaller {
   readonly username: string;
 }
 
-/** A value, and the version that it was read at. */
 interface Versioned<Value> {
   readonly value: Value;
   readonly version: number;
 }
 
-/** The callers and people of one batch, each with the version it was read at; independent of what caches evict. */
+/** The callers and people of one batch, each with the version it was read at, whatever caches evict. */
 export class BatchFacts {
   readonly keyHashes: readonly string[];
   readonly usernames: readonly string[];
@@ -32,9 +31,9 @@ export class BatchFacts {
   readonly people = new Map<string, Versioned<LookupSubject>>();
   /** Key hashes and usernames that were read for this batch. */
   readonly fresh = new Set<string>();
-  /** Key hashes and usernames of which the caches hold what has changed since. */
+  /** Key hashes and usernames whose cached values are outdated. */
   readonly stale = new Set<string>();
-  /** Ids and keys that people have only once this batch has kept them, by username. */
+  /** Ids and keys that people get with the commit of this batch, by username. */
   readonly newSubjects = new Map<string, SubjectDocument>();
 
   constructor(calls: readonly LookupCall[]) {
@@ -55,13 +54,13 @@ export class BatchFacts {
     return [...new Set(ids)];
   }
 
-  /** The names whose versions everything held is proven by: of a key that is not there, its hash. */
+  /** The names whose versions prove what is held: owners, people, and the hashes of missing keys. */
   get versionedNames(): readonly string[] {
     const owners = this.callers.entries().map(([hash, { value }]) => value?.username ?? hash);
     return [...new Set([...owners, ...this.people.keys()])];
   }
 
-  /** Lets go of what was read at other versions than these, of `names`; true when nothing was. */
+  /** Drops what was read at other versions than these of `names`; true when all was current. */
   dropOutdated(names: readonly string[], versions: readonly number[]): boolean {
     const current = new Map(names.map((name, i) => [name, versions[i]]));
     let areAllCurrent = true;
@@ -80,7 +79,7 @@ export class BatchFacts {
     return areAllCurrent;
   }
 
-  /** Drops ids and keys that were never kept, with their people: another instance may have made others. */
+  /** Drops ids and keys that were not kept, with their people: another instance may have made others. */
   dropNewSubjects(): void {
     for (const [hash, { value }] of this.callers) {
       if (value !== null && this.newSubjects.has(value.username)) this.callers.delete(hash);
@@ -100,18 +99,16 @@ export class BatchFacts {
   }
 }
 
-// The cache of callers and people for lookups: each with the version it was read at. Whether that is still the version is told by
-// the transaction of a batch, before anything is decided.
+// The cache of callers and people for lookups, each with the version it was read at. The transaction of a batch tells whether that
+// is current, before anything is decided.
 
-/** Makes a cache of at most so many entries; one that remembers nothing will do. */
+/** Makes a cache of at most so many entries; it may remember nothing. */
 type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
 
 export class LookupCache {
-  /** Callers by key hash. */
   readonly #callers: ValueCache<Versioned<OwnedCaller>>;
-  /** People by username. */
   readonly #people: ValueCache<Versioned<LookupSubject>>;
-  /** Names of nobody. They have a cache of their own: made-up ones push no person out. */
+  /** Names of nobody, apart, so that made-up ones push no person out. */
   readonly #absent: ValueCache<Versioned<LookupSubject>>;
 
   constructor(makeCache: MakeCache) {
@@ -120,7 +117,7 @@ export class LookupCache {
     this.#absent = makeCache(MAX_REMEMBERED_ABSENT_NAMES);
   }
 
-  /** Gives a batch what it does not hold yet; returns the key hashes that it still lacks. */
+  /** Gives a batch what it lacks; returns the key hashes that it still lacks. */
   findCallers({ keyHashes, callers, stale }: BatchFacts): readonly string[] {
     return keyHashes.filter((hash) => {
       const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash));
@@ -154,7 +151,6 @@ export class LookupCache {
     }
   }
 
-  /** Forgets everything. */
   clear(): void {
     for (const cache of [this.#callers, this.#people, this.#absent]) cache.clear();
   }

@@ -1,28 +1,20 @@
 // Alerts about API keys that end, and about quotas that are used up. D-10.12.
-import type { Alert } from "../../alerts/alert.ts";
+import type { Alert, QuotaAlert } from "../../alerts/alert.ts";
 import { apiKeyStatus, type StoredApiKey } from "./api-key.ts";
 import type { MeterCharge } from "./call-meter.ts";
 import type { EffectiveLimits } from "./plan.ts";
 
-/** Parts of a month's quota that are told, in percent. */
+/** Percent of the month's calls. */
 const QUOTA_STEPS = [80, 100] as const;
 
 /** A step that an account has reached, told once for each account, step and month. */
-export interface QuotaStep {
-  readonly type: "quota.80" | "quota.100";
-  readonly limit: number;
-  /** Calls when it was reached, or now, where the limit was lowered since. */
-  readonly used: number;
-  /** `YYYY-MM`. */
-  readonly month: string;
-}
+export type QuotaStep = Omit<QuotaAlert, "account">;
 
-/** The alert of a key that is revoked now; null for one that was revoked before, as by a rotation that is over. */
+/** Null for a key that was revoked before, such as by a rotation whose overlap is over. */
 export function revocationAlert(key: StoredApiKey, nowMs: number): Alert | null {
   return apiKeyStatus(key, nowMs) === "revoked" ? null : keyAlert("key.revoked", key);
 }
 
-/** The alert of a key that another one takes the place of, whenever it ends. */
 export function rotationAlert(key: StoredApiKey): Alert {
   return keyAlert("key.rotated", key);
 }
@@ -31,7 +23,7 @@ function keyAlert(type: "key.revoked" | "key.rotated", key: StoredApiKey): Alert
   return { type, account: key.username, keyId: key.id, name: key.name };
 }
 
-/** The steps that an account has reached by now; none where nothing was charged or there is no limit. */
+/** The steps that an account has reached; none where nothing was charged or there is no limit. */
 export function quotaSteps(
   { admitted, month }: Pick<MeterCharge, "admitted" | "month">,
   { callsPerMonth: limit }: Pick<EffectiveLimits, "callsPerMonth">,

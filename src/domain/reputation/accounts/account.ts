@@ -20,7 +20,6 @@ export type Role = (typeof ROLES)[number];
 /** Issuer of the accounts and tokens of this service itself. D-5.4. */
 export const OWN_ISSUER = "repsync";
 
-/** Why the password of an account of an identity provider cannot be changed. */
 export const NO_PASSWORD = "This account has no password here";
 
 export interface Account extends AccountPlan {
@@ -34,15 +33,15 @@ export interface Account extends AccountPlan {
   /** Issuer whose tokens speak for this account; `OWN_ISSUER` for those that sign in here. */
   readonly issuer: string;
   readonly createdAtMs: number;
-  /** Since when an administrator has it suspended; null while it is active. D-8.8. */
+  /** Time of its suspension by an administrator; null while the account is active. D-8.8. */
   readonly suspendedAtMs: number | null;
-  /** The last sign-in with its password here; null for none. */
+  /** The last sign-in by password; null for none. */
   readonly lastSignInAtMs: number | null;
-  /** Tokens of its provider that were issued earlier are refused; absent until all its sessions are ended at once. D-8.7. */
+  /** Earlier tokens of its identity provider are refused; absent until all its sessions are first ended at once. D-8.7. */
   readonly tokensSinceMs?: number;
 }
 
-/** The fields with which accounts begin, but for names, times and what is told about them. */
+/** The fields that are the same in every new account. */
 export const NEW_ACCOUNT = {
   email: null,
   passwordHash: null,
@@ -72,14 +71,13 @@ export interface SignUp {
   readonly username: string;
   readonly email: string;
   readonly password: string;
-  /** Null or absent when not given. */
   readonly displayName?: string | null;
 }
 
 /** True for a text of the shape of an e-mail address, at most 254 characters, none of them hidden. */
 export function isEmail(value: unknown): value is string {
   if (!isTextOf(value, 1, MAX_EMAIL_CHARS) || hasHiddenCharacter(value)) return false;
-  // No two accounts have a key, which a store finds by it.
+  // The `emailKey` is part of a document's key, whose size is limited.
   return EMAIL_SHAPE.test(value) && utf8Bytes(emailKey(value)) <= MAX_EMAIL_KEY_BYTES;
 }
 
@@ -128,28 +126,24 @@ function lowerAscii(text: string): string {
   return text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
 }
 
-/** True for an account that may administer now. */
 export function isActiveAdministrator({ role, suspendedAtMs }: Account): boolean {
   return role === "administrator" && suspendedAtMs === null;
 }
 
 /**
- * True for a token that was issued at a time or later, or in the same second. Null: it does not say when. A time too far ahead is
- * of a clock that was wrong: tokens of any time are later. D-8.4.
+ * True for a token issued in the second of `sinceMs` or later. `issuedAtMs` is null where the token does not say: false. A
+ * `sinceMs` too far ahead is of a wrong clock, and every token that says when it was issued passes. D-8.4.
  */
 export function isIssuedSince(sinceMs: number, issuedAtMs: number | null, nowMs: number): boolean {
   if (issuedAtMs === null) return false;
   return issuedAtMs >= Math.floor(sinceMs / 1000) * 1000 || sinceMs > nowMs + MAX_AHEAD_MS;
 }
 
-/** The first second of which all tokens were issued after a time: no token tells more than its second. */
+/** The start of the second after `atMs`: tokens tell whole seconds, so from then on each is surely later. */
 export function tokensAfterMs(atMs: number): number {
   return (Math.floor(atMs / 1000) + 1) * 1000;
 }
 
-// Facts about signups and erasures. D-5.4, D-5.5.
-
-/** The row in the table of profiles that a new account begins with. */
 export function firstProfile(account: Account, displayName: string | null): JsonObject {
   const now = formatMs(account.createdAtMs);
   return {
@@ -163,6 +157,6 @@ export function firstProfile(account: Account, displayName: string | null): Json
 
 /** An erasure as stores keep it, under an HMAC of the name. D-8.2. */
 export interface ErasedName extends Erasure {
-  /** The calls of the name until then, which go on counting; null for none. */
+  /** Calls of the name in the month of its erasure, which go on counting; null for none. */
   readonly month: MonthUsage | null;
 }

@@ -4,14 +4,14 @@ import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import { isOver, longEnded } from "./expiry.ts";
 
 export const API_KEY_PREFIX = "rep_live_";
-/** Random bytes to draw for one key. Fewer than 30 usable ones: less often than 1 in 10^34. */
+/** Random bytes to draw for one key: fewer than 30 of them are usable less often than once in 10^34. */
 export const API_KEY_RANDOM_BYTES = 64;
 
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_CHARS = 30;
 const CHECKSUM_CHARS = 6;
 const SHAPE = /^rep_live_[0-9A-Za-z]{36}$/;
-/** Bytes from here on are passed over, as 256 is no multiple of 62. */
+/** Bytes from here on are not used: 256 is no multiple of 62, so they would make some characters likelier. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 const CRC32_POLYNOMIAL = 0xedb88320;
 const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(byte));
@@ -19,10 +19,7 @@ const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(
 /** D-5.5. Only `active` keys work; a revoked key never works again. */
 type ApiKeyStatus = "active" | "expired" | "revoked";
 
-/**
- * Makes a key from random bytes, each character equally likely: bytes of 248 and more are passed over. Throws `RangeError` when
- * fewer than 30 bytes are left then; draw `API_KEY_RANDOM_BYTES`. D-5.6.
- */
+/** Every character is equally likely. Throws `RangeError` for too few bytes: draw `API_KEY_RANDOM_BYTES`. D-5.6. */
 export function makeApiKey(randomBytes: Uint8Array): string {
   const digits = [...randomBytes]
     .filter((byte) => byte < FAIR_BYTES)
@@ -45,7 +42,6 @@ export function apiKeyDisplay(key: string): Pick<StoredApiKey, "prefix" | "last4
   return { prefix: API_KEY_PREFIX, last4: key.slice(-4) };
 }
 
-/** The fields that decide the status of a stored key. */
 export interface ApiKeyValidity {
   readonly id: string;
   /** Canonical time; null when it does not expire. */
@@ -56,10 +52,7 @@ export interface ApiKeyValidity {
   readonly isRevoked: boolean;
 }
 
-/**
- * The status at a time. Both ends include their own moment; revoked goes before expired, and a key that was revoked at once is so
- * whatever the clock says. D-5.5.
- */
+/** Both ends include their own moment; revoked goes before expired. D-5.5. */
 export function apiKeyStatus(
   { isRevoked, revokedAt, expiresAt }: Omit<ApiKeyValidity, "id">,
   nowMs: number,
@@ -68,15 +61,12 @@ export function apiKeyStatus(
   return isOver(expiresAt, nowMs) ? "expired" : "active";
 }
 
-/** The limits of an account's number of keys. */
 interface KeyBounds {
-  /** True when the account may not make another one. */
   readonly isFull: boolean;
-  /** Ids of keys to forget. */
   readonly forgotten: readonly string[];
 }
 
-/** Judges all keys of an account, in the order of their making. D-11.7. */
+/** `keys` are all of an account, in the order in which they were made. D-11.7. */
 export function keyBounds(keys: readonly ApiKeyValidity[], nowMs: number): KeyBounds {
   const ended = keys.filter((key) => apiKeyStatus(key, nowMs) !== "active");
   return {
@@ -85,7 +75,7 @@ export function keyBounds(keys: readonly ApiKeyValidity[], nowMs: number): KeyBo
   };
 }
 
-/** The earlier one of the times at which a key ends; null for none. */
+/** The earlier of expiry and revocation; null for neither. */
 export function firstEnd({ expiresAt, revokedAt }: Omit<ApiKeyValidity, "id">): string | null {
   const [first = null] = [expiresAt, revokedAt].filter((at) => at !== null).sort(compareDateTimes);
   return first;
@@ -105,17 +95,14 @@ export interface StoredApiKey extends ApiKeyValidity {
 
 export interface KeyRotation {
   readonly id: string;
-  /** The key that takes its place, complete but for what it keeps of the old one: name, expiry and account. */
+  /** The new key, without what it takes from the old one: name, expiry and account. */
   readonly successor: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
   /** Seconds the old key stays usable; 0 revokes it at once. */
   readonly overlapSeconds: number;
   readonly nowMs: number;
 }
 
-/**
- * The key after it was revoked now: the same object when it was before; revoked since an earlier time when a rotation's
- * overlap was over. Idempotent. D-5.5.
- */
+/** The key revoked now; the same object if it was revoked at once before. A rotation's end that is past stays. D-5.5. */
 export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
   if (key.isRevoked) return key;
   const { revokedAt } = key;
@@ -123,10 +110,7 @@ export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
   return { ...key, revokedAt: isEnded ? revokedAt : formatMs(nowMs), isRevoked: true };
 }
 
-/**
- * Plans a rotation, to be written in one commit: the old key is revoked after the overlap, but never later than it was to be
- * already. Null when it is not active and so cannot be rotated. D-5.5.
- */
+/** Both keys of a rotation, for one commit; null where the old one is not active. An earlier end of it stays. D-5.5. */
 export function planRotation(old: StoredApiKey, rotation: KeyRotation) {
   const { overlapSeconds, nowMs } = rotation;
   if (apiKeyStatus(old, nowMs) !== "active") return null;

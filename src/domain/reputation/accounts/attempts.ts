@@ -4,14 +4,13 @@ import type { Key } from "../../shared/document-key.ts";
 /** A sliding count: the events of its key whose `nowMs` was less than `windowMs` away from this `nowMs`. */
 export interface AttemptCounter {
   readonly key: Key;
-  /** Events that are too many, 1 or more. */
+  /** Events within the window from which on the caller waits, 1 or more. */
   readonly limit: number;
   /** The same for every use of a key. */
   readonly windowMs: number;
   readonly nowMs: number;
 }
 
-/** The events of a counter. */
 export interface CountedEvents {
   readonly key: Key;
   /** Their times, in the order of counting. */
@@ -40,7 +39,7 @@ export function addressKey(addressGroup: string): Key {
   return ["address", addressGroup];
 }
 
-/** The counters of an account: those of `keys`, and those whose key begins with `beginning`. D-8.2. */
+/** The keys of all counters of an account: `keys`, and each that begins with `beginning`. D-8.2. */
 export function attemptsOf(username: string): {
   readonly keys: readonly Key[];
   readonly beginning: Key;
@@ -51,10 +50,7 @@ export function attemptsOf(username: string): {
   };
 }
 
-/**
- * Seconds from 1 until each counter is below its limit, when one has reached it; null when none has. `known` are the events
- * of these counters, as far as there are any.
- */
+/** Seconds, 1 or more, until all counters are below their limits; null when they are. Counters without events are not `known`. */
 export function longestWait(
   counters: readonly AttemptCounter[],
   known: readonly CountedEvents[],
@@ -66,7 +62,7 @@ export function longestWait(
   return waits.length === 0 ? null : Math.ceil(Math.max(...waits) / 1000);
 }
 
-/** The events of each counter with one more, without those that count for nobody. */
+/** The events of each counter and the one that happens now, without those that no caller counts any more. */
 export function withEvents(
   counters: readonly AttemptCounter[],
   known: readonly CountedEvents[],
@@ -80,7 +76,7 @@ export function withEvents(
   return [...events.values()];
 }
 
-/** The time up to which ended events count for no caller of these counters, whose clocks may differ. */
+/** Events whose `endsAtMs` is not later than this count for no caller of these counters, though clocks differ. */
 export function forgottenUntil(counters: readonly AttemptCounter[]): number {
   const times = counters.map(({ nowMs, windowMs }) => nowMs + windowMs - keptMs(windowMs));
   return Math.max(0, Math.min(...times));
@@ -90,7 +86,7 @@ function knownAddresses(username: string): Key {
   return ["known", username];
 }
 
-/** The time for which an event is kept: longer than it counts, for callers whose clock is behind. */
+/** Time for which an event is kept: longer than it counts, for callers whose clock is behind. */
 function keptMs(windowMs: number): number {
   return 2 * windowMs;
 }
@@ -119,7 +115,7 @@ const NETWORK_GROUPS = 4;
 const IPV4_IN_IPV6 = /^::(?:ffff:)?(\d{1,3}(?:\.\d{1,3}){3})$/i;
 const GROUP = /^[0-9a-f]{1,4}$/i;
 
-/** An IPv4 address as it is, the /64 network of an IPv6 address, such as `2001:db8:0:1::/64`; any other text as it is. */
+/** The /64 network of an IPv6 address, such as `2001:db8:0:1::/64`; IPv4, also within IPv6; any other text as it is. */
 export function addressGroup(address: string): string {
   const ipv4 = IPV4_IN_IPV6.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;

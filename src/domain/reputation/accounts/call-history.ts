@@ -1,22 +1,20 @@
 // Calls of an account by day, and when its keys were last used. D-8.11.
-import { formatMs } from "../../shared/time.ts";
+import { DAY_MS, formatMs } from "../../shared/time.ts";
 
 /** Kept by stores as it is; both texts are empty for an account that made no call. */
 export interface CallHistory {
   /** Days in ascending order, such as `2026-11-22:5:0,2026-11-23:7:2`: date, calls, those of them that were denied. */
   readonly days: string;
-  /** Keys, the last used one last, such as `<id>@29390400`: the id and the minute since 1970. Of the last 100 keys. */
+  /** The last 100 used keys, the last used one last, such as `<id>@29390400`: id, and minute since 1970. */
   readonly keys: string;
 }
 
-/** The time at which a key was last used. */
 export interface KeyUse {
   readonly keyId: string;
   /** Minutes since 1970. */
   readonly minute: number;
 }
 
-/** Calls of one account in a batch. */
 export interface AccountUse {
   readonly accountId: string;
   /** Calls that count against the limits, 1 or more. */
@@ -26,9 +24,8 @@ export interface AccountUse {
   readonly keyIds: Set<string>;
 }
 
-/** The calls of one day in UTC. */
 interface DayCalls {
-  /** `YYYY-MM-DD` */
+  /** `YYYY-MM-DD`, UTC. */
   readonly date: string;
   readonly calls: number;
   readonly denied: number;
@@ -40,12 +37,10 @@ export const NO_HISTORY: CallHistory = { days: "", keys: "" };
 export const KEPT_DAYS = 31;
 /** Keys whose last use is kept in the history, which each batch writes. */
 const KEPT_KEYS = 100;
-const DAY_MS = 86_400_000;
 const MINUTE_MS = 60_000;
-/** Length of `YYYY-MM-DD`. */
-const DATE_CHARS = 10;
+const DATE_CHARS = "YYYY-MM-DD".length;
 
-/** The history with the calls of a batch at a time, and the last uses of keys that it has no room for any more. */
+/** Adds the calls of a batch. `passed` are the last uses of keys that the history has no room for any more. */
 export function withUse(
   { days, keys }: CallHistory,
   use: AccountUse,
@@ -71,7 +66,7 @@ export function callsByDay({ days }: CallHistory, nowMs: number): readonly DayCa
   });
 }
 
-/** The times at which keys were last used, to the minute, by id: as the history has it, else as `passed`. */
+/** Canonical times by the ids of keys, to the minute. The history counts before `passed`. */
 export function lastUses(
   { keys }: CallHistory,
   passed: readonly KeyUse[],

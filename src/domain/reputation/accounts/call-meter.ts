@@ -1,5 +1,5 @@
-// Charges several calls of one account at one moment, from sums instead of a log of every call. The
-// outcome is that of deciding one call after the other; a property test compares them. D-6.4.
+// Charges several calls of one account at one moment, from sums in place of a log of every call. The outcome is that of deciding
+// one call after the other; a property test compares them. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 import { formatMs } from "../../shared/time.ts";
 import {
@@ -37,9 +37,9 @@ export interface Quotas {
 }
 
 export interface MeterCharge {
-  /** The number of calls that pass and count, from the first on; the others do neither. */
+  /** The number of calls that pass and count, from the first on. The rest neither passes nor counts. */
   readonly admitted: number;
-  /** Why the others do not; null when all pass. */
+  /** Why the rest is refused; null when all pass. */
   readonly refusal: "rate_limited" | "quota_exceeded" | null;
   /** To be kept; the reading's own object where nothing is to be written. */
   readonly month: MonthUsage | null;
@@ -47,7 +47,6 @@ export interface MeterCharge {
   readonly quotasAfter: (count: number) => Quotas;
 }
 
-/** Decides `calls` calls of one account that come at the same moment. D-5.8, D-6.4. */
 export function chargeCalls(
   reading: MeterReading,
   { calls, limits, nowMs }: CallAttempt,
@@ -99,9 +98,7 @@ function minuteQuota(
   };
 }
 
-// The usage that `GET /v1/me/usage` shows. D-5.5.
-
-/** Makes the body; `blockingMs` as in `MeterReading`. */
+/** The body of `GET /v1/me/usage`; `blockingMs` as in `MeterReading`. D-5.5. */
 export function usageBody(
   plan: PlanName,
   quotas: Quotas,
@@ -118,7 +115,7 @@ export function usageBody(
   };
 }
 
-/** `resetMs`: when more calls are possible than now; now when nothing is used. */
+/** `resetMs` is when more calls are possible than now; now when nothing is used. */
 function limitUsage({ limit, used, remaining }: Quota, resetMs: number) {
   return { limit, used, remaining, resetAt: formatMs(resetMs) };
 }

@@ -1,8 +1,8 @@
-// The calls of the last minute, packed: those of one millisecond are a bucket of two small numbers, a few bytes. Buckets lie in
-// pages, so that what a batch writes stays small whatever the plan: the last page with the sums, each full one apart. D-6.4.
+// The calls of the last minute, packed. A bucket has the calls of one millisecond, in a few bytes. Buckets lie in pages: the last
+// page is kept with the sums, each full page apart. So a batch writes little, whatever the plan. D-6.4.
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 
-/** Time of the first bucket of a page that counts, and the calls of all its buckets that count. */
+/** Of the buckets of a page that still count: the time of the first, and the calls of all. */
 type PageSum = readonly [firstMs: number, calls: number];
 
 /** The sums of all pages, and the last page. */
@@ -11,7 +11,7 @@ export interface CallSums {
   readonly firstPage: number;
   /** Pages in the order of time; none without calls. */
   readonly pages: readonly PageSum[];
-  /** Bytes of the first page that are over. */
+  /** Bytes at the start of the first page whose buckets no longer count. */
   readonly offset: number;
   /** Time of the last bucket; 0 without calls. */
   readonly lastMs: number;
@@ -19,7 +19,6 @@ export interface CallSums {
   readonly packed: Uint8Array;
 }
 
-/** A page that is full. */
 export interface FullPage {
   readonly page: number;
   readonly packed: Uint8Array;
@@ -38,19 +37,18 @@ export const NO_CALLS: CallSums = {
   packed: new Uint8Array(),
 };
 
-/** A page with as many bytes is full. */
+/** Bytes from which on a page is full. */
 const PAGE_BYTES = 2_048;
 
 function sumOfCalls(pages: readonly PageSum[]): number {
   return pages.reduce((sum, [, calls]) => sum + calls, 0);
 }
 
-/** Numbers of all full pages. */
 export function fullPages({ firstPage, pages }: CallSums): readonly number[] {
   return Array.from({ length: Math.max(0, pages.length - 1) }, (_, i) => firstPage + i);
 }
 
-/** Numbers of the full pages without which nothing can be said of a moment and a limit. */
+/** Numbers of the full pages that a `CallWindow` needs at this time, under this limit. */
 export function neededPages(
   sums: CallSums,
   nowMs: number,
@@ -66,7 +64,7 @@ export function neededPages(
   return full.slice(sums.pages.length - left.length).slice(0, 1);
 }
 
-/** The number of pages that are over whole at a time, the last one not among them. */
+/** The number of pages all of whose buckets are at or before `endMs`, without the last page. */
 function pagesOver({ pages }: CallSums, endMs: number): number {
   const next = pages.findIndex(([firstMs]) => firstMs > endMs);
   return Math.max(0, (next < 0 ? pages.length : next) - 1);
@@ -76,7 +74,7 @@ function pagesOver({ pages }: CallSums, endMs: number): number {
 export class CallWindow {
   #sums: CallSums;
   readonly #full: ReadonlyMap<number, Uint8Array>;
-  /** Full pages that are to be kept. */
+  /** Pages that became full here. */
   readonly #filled: FullPage[] = [];
 
   constructor(sums: CallSums, full: ReadonlyMap<number, Uint8Array> = new Map()) {
@@ -88,7 +86,7 @@ export class CallWindow {
     return this.#sums;
   }
 
-  /** Full pages that were not there. */
+  /** Pages that became full here and still count, to be written. */
   get filled(): readonly FullPage[] {
     const there = new Set(fullPages(this.#sums));
     return this.#filled.filter(({ page }) => there.has(page));
@@ -98,7 +96,7 @@ export class CallWindow {
     return sumOfCalls(this.#sums.pages);
   }
 
-  /** Leaves the buckets that count at a time; those in the future, after a clock was set back, as if made then. */
+  /** Drops the buckets that no longer count. Later buckets than now, of a clock that was ahead, get the present time. */
   settle(nowMs: number): void {
     if (this.#sums.lastMs > nowMs) this.#rebuild((bucket) => Math.min(bucket.atMs, nowMs));
     const endMs = nowMs - MINUTE_WINDOW_MS;
@@ -108,7 +106,7 @@ export class CallWindow {
       this.#sums = { ...NO_CALLS, firstPage: firstPage + pages.length };
       return;
     }
-    this.#drop(pagesOver(this.#sums, endMs));
+    this.#dropPages(pagesOver(this.#sums, endMs));
     let calls = this.#sums.pages[0]?.[1] ?? 0;
     for (const bucket of this.#bucketsOf(0)) {
       if (bucket.atMs > endMs) {
@@ -119,10 +117,10 @@ export class CallWindow {
       }
       calls -= bucket.calls;
     }
-    this.#drop(1);
+    this.#dropPages(1);
   }
 
-  /** Adds calls at a time that is not before the last one's. */
+  /** Adds calls; `atMs` is not before that of the last bucket. */
   add({ atMs, calls }: CallBucket): void {
     const { firstPage, pages, packed, lastMs } = this.#sums;
     const last = pages.at(-1);
@@ -145,7 +143,7 @@ export class CallWindow {
     };
   }
 
-  /** Takes calls of a moment away, as far as it has them. Needs all full pages. */
+  /** Takes calls of a moment away, as many as it has. Needs all full pages. */
   take(taken: CallBucket): void {
     let rest = taken.calls;
     this.#rebuild(
@@ -158,7 +156,7 @@ export class CallWindow {
     );
   }
 
-  /** Time of the call after whose end more are possible than now, as `MeterReading` has it. */
+  /** As `MeterReading` has it. */
   blockingMs(callsPerMinute: number): number | null {
     const { pages } = this.#sums;
     let before = Math.max(0, this.calls - callsPerMinute);
@@ -176,7 +174,7 @@ export class CallWindow {
     return null;
   }
 
-  /** Writes all buckets anew, in pages with numbers of their own. */
+  /** Writes all buckets anew, in new pages. */
   #rebuild(timeOf: (bucket: CallBucket) => number, callsOf = (bucket: CallBucket) => bucket.calls) {
     const buckets = this.#sums.pages.flatMap((_, i) => [...this.#bucketsOf(i)]);
     const { firstPage, pages } = this.#sums;
@@ -187,8 +185,7 @@ export class CallWindow {
     }
   }
 
-  /** Drops so many pages from the first on. */
-  #drop(count: number): void {
+  #dropPages(count: number): void {
     if (count === 0) return;
     const { firstPage, pages } = this.#sums;
     const left = pages.slice(count);
@@ -206,7 +203,7 @@ export class CallWindow {
   }
 }
 
-/** The buckets of a page from one on, whose time is known. */
+/** The buckets of a page from byte `offset` on; `firstMs` is the time of the first. */
 function* bucketsOf(
   packed: Uint8Array,
   { offset: from, firstMs }: { readonly offset: number; readonly firstMs: number },

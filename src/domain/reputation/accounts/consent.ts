@@ -81,16 +81,13 @@ export function ownPurpose(endpoint: LookupEndpoint): ConsentPurpose {
   return COVERING_PURPOSES[endpoint][0];
 }
 
-/** The status at a time. Expired is from `expires_at` on, that moment included. D-6.1. */
+/** Expired from `expiresAt` on, that moment included. D-6.1. */
 export function consentStatus(consent: Consent, nowMs: number): ConsentStatus {
   if (consent.ended !== null) return consent.ended.as;
   return isOver(consent.expiresAt, nowMs) ? "expired" : "active";
 }
 
-/**
- * The active consent that allows an endpoint, for the audit record; null when there is none. Among
- * several the one for the endpoint's own purpose, then the newest.
- */
+/** The active consent that allows an endpoint; null for none. Of several, one for the endpoint's own purpose, then the newest. */
 export function findCoveringConsent(
   consents: readonly Consent[],
   endpoint: LookupEndpoint,
@@ -107,10 +104,7 @@ export function findCoveringConsent(
   return null;
 }
 
-/**
- * Plans a grant made now by the owner of the earlier consents, to be written in one commit: the active ones of the same
- * purpose, which it ends, and the new one without its id. Revoked, superseded and expired ones stay what they are. D-6.1.
- */
+/** The new consent, without its id, and those of `earlier`, all of the owner, that it supersedes: for one commit. D-6.1. */
 export function planGrant(username: string, earlier: readonly Consent[], grant: ConsentGrant) {
   const { purpose, expiresAt, nowMs } = grant;
   const grantedAt = formatMs(nowMs);
@@ -128,7 +122,7 @@ export function revokeConsent(consent: Consent, nowMs: number): Consent {
   return { ...consent, ended: { as, at: formatMs(nowMs) } };
 }
 
-/** Ids of consents to forget among all of an owner, in the order of their ids. D-11.7. */
+/** Ids of the consents to forget. `consents` are all of an owner, in the order of their ids. D-11.7. */
 export function forgottenConsents(consents: readonly Consent[], nowMs: number): readonly number[] {
   const ended = consents.filter((consent) => consentStatus(consent, nowMs) !== "active");
   const endOf = ({ ended, expiresAt }: Consent) => ended?.at ?? expiresAt ?? "";
@@ -152,7 +146,6 @@ export function readConsentFilter(
   return { status, purpose };
 }
 
-/** True when a list with these filters shows a consent at this time. */
 export function matchesFilter(
   consent: Consent,
   { status, purpose }: ConsentFilter,

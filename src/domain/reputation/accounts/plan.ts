@@ -30,7 +30,7 @@ export const NEW_ACCOUNT_PLAN: AccountPlan = {
   rateLimitPerMinute: null,
 };
 
-/** The limits of a plan; numbers of their own have an effect on enterprise only. R-8, D-5.7. */
+/** Agreed numbers have an effect on enterprise only. R-8, D-5.7. */
 export function effectiveLimits(plan: AccountPlan): EffectiveLimits {
   const limits = PLAN_LIMITS[plan.plan];
   if (plan.plan !== "enterprise") return limits;
@@ -47,7 +47,7 @@ export interface PlanChange {
   readonly rateLimitPerMinute?: number | null;
 }
 
-/** The plan that an account gets. Throws `invalid_request` for a number of another plan than enterprise. D-5.7. */
+/** Throws `invalid_request` for an agreed number on another plan than enterprise. D-5.7. */
 export function requirePlan(change: PlanChange): AccountPlan {
   const { plan, callsPerMonth = null, rateLimitPerMinute = null } = change;
   const detail = "Only the enterprise plan has it";
@@ -58,17 +58,12 @@ export function requirePlan(change: PlanChange): AccountPlan {
   return { plan, callsPerMonth, rateLimitPerMinute };
 }
 
-// Use of an account's limits, and the UTC calendar month of one of them. R-8, D-6.4.
-
-/** Calls in one UTC calendar month. */
 export interface MonthUsage {
-  /** `YYYY-MM`. */
+  /** `YYYY-MM`, UTC. */
   readonly month: string;
-  /** 0 or more. */
   readonly used: number;
 }
 
-/** Use of one limit. */
 export interface Quota {
   /** Null when unlimited. */
   readonly limit: number | null;
@@ -84,7 +79,6 @@ export function monthOf(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 7);
 }
 
-/** Use of the limit of the calendar month. */
 export function monthQuota(
   usage: MonthUsage | null,
   { callsPerMonth: limit }: EffectiveLimits,
@@ -99,16 +93,13 @@ export function monthQuota(
   };
 }
 
-/**
- * The calls of a stored usage that count now. A stored month later than now, of a call made while a clock was wrong, counts as this
- * month: nobody is shut out until it comes. D-8.4.
- */
+/** The calls of this month. A month in the future, of a clock that was ahead, counts as this one, and shuts nobody out. D-8.4. */
 export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
   const month = monthOf(nowMs);
   return { month, used: usage !== null && usage.month >= month ? usage.used : 0 };
 }
 
-/** The month to keep though no call passes: a full month later than now would be full in every month until it comes. D-8.4. */
+/** The usage to keep when no call passes. A month in the future becomes this one, or it would stay full until then. D-8.4. */
 export function monthToKeep(usage: MonthUsage | null, nowMs: number): MonthUsage | null {
   return usage !== null && usage.month > monthOf(nowMs) ? usageAt(usage, nowMs) : usage;
 }

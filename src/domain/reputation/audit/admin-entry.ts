@@ -7,7 +7,7 @@ import {
   type RowAction,
 } from "./audit-chain.ts";
 
-/** The administrator who asked for it, and the request. */
+/** Who asked for an act, and in which request. */
 export interface AdminRequest {
   /** Username of the administrator; null on the command line. */
   readonly by: string | null;
@@ -16,14 +16,14 @@ export interface AdminRequest {
 
 export interface AdminAct extends AdminRequest {
   readonly action: AdminAction;
-  /** The username of whom it was done to; `by` is the administrator. */
+  /** Username of the person acted on. */
   readonly actedOn: string;
 }
 
 export interface RowAct extends AdminRequest {
   readonly action: RowAction;
   readonly table: string;
-  /** The `keyText` of the row; the log has its HMAC only. */
+  /** The `keyText` of the row. The log has only its HMAC. */
   readonly key: string;
 }
 
@@ -34,14 +34,14 @@ export interface FileAct extends AdminRequest {
   readonly counts: Readonly<Record<string, number>>;
 }
 
-/** The identities of both as a store knows them: `accountId` is empty on the command line, `subjectHmac` that of `actedOnText`. */
 interface AdminSubjects {
   readonly nowMs: number;
+  /** The administrator's; empty on the command line. */
   readonly accountId: string;
+  /** HMAC of `actedOnText` or `actedOnRowText`. */
   readonly subjectHmac: string;
 }
 
-/** The record of what was done. */
 export function adminEntry(
   { action, requestId, table = "" }: AdminRequest & { action: AdminAction; table?: string },
   { nowMs, accountId, subjectHmac }: AdminSubjects,
@@ -61,7 +61,7 @@ export function adminEntry(
   };
 }
 
-/** The text whose HMAC, by the key of the log, stands for a row that something was done to. */
+/** The text whose HMAC, by the key of the log, stands for a row acted on. */
 export function actedOnRowText({ table, key }: Pick<RowAct, "table" | "key">): string {
   return `repsync.audit.row.v1\n${table}\n${key}`;
 }
@@ -82,10 +82,7 @@ export function readCounts(text: string): { table: string; counts?: Record<strin
   };
 }
 
-/**
- * The text whose HMAC, by the person's own key or else by that of the log, stands for whom something was done to. It is none
- * of a lookup's: people are shown who looked them up.
- */
+/** As `actedOnRowText`, of a person, by their own key if they have one. Lookups have another text, as acts are no accesses. */
 export function actedOnText(username: string): string {
   return `repsync.audit.acted-on.v1\n${username}`;
 }

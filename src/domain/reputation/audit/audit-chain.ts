@@ -28,10 +28,8 @@ export type AdminAction =
   | RowAction
   | FileAction;
 
-/** An act on a row of a table. D-14.3. */
 export type RowAction = "row.changed" | "row.removed";
 
-/** An act on a table, or with a file of its rows. D-14.3. */
 export type FileAction = "rows.imported" | "rows.exported" | "table.added";
 
 /** A lookup with a known key that was answered 200, 403 or 404, or an act of an administrator (`adminEntry`). D-6.5, D-8.8. */
@@ -41,14 +39,14 @@ export interface AuditEntry {
   readonly requestId: string;
   /** The id of the caller's account, which is not its name. */
   readonly accountId: string;
-  /** The id of the caller's key; of an act on rows their table, with files the counts too (`withCounts`). */
+  /** Id of the caller's key. Of an act on rows the table; of one with a file table and counts (`withCounts`). */
   readonly keyId: string;
   readonly endpoint: LookupEndpoint | typeof ADMIN_ENDPOINT;
-  /** The endpoint's own purpose; of an act what was done. */
+  /** The endpoint's own purpose, or the act. */
   readonly purpose: ConsentPurpose | AdminAction;
   /** HMAC of the looked-up username, or of the key of a row, hexadecimal. */
   readonly subjectHmac: string;
-  /** The consent that allowed it; null when denied. */
+  /** The consent that allowed the lookup; else null. */
   readonly consentId: number | null;
   readonly decision: "allowed" | "denied";
   /** Null when allowed. */
@@ -106,13 +104,9 @@ export function appendEntry(tip: ChainTip, entry: AuditEntry, sha256Hex: Sha256H
   return Object.assign(unhashed, { hash: sha256Hex(hashInput(unhashed)) });
 }
 
-/** The end of a chain with its number. */
 export type WrittenChain = Omit<AuditHead, "at">;
 
-/**
- * Plans to append entries, at least one, to a chain: the records, and the head that takes the place of the one at the chain's
- * tip, in one commit. `sign` hashes the records and signs the head. D-6.5.
- */
+/** Records that append `entries`, 1 or more, and the new head, for one commit. `sign` hashes and signs. D-6.5. */
 export function planAppend(chain: WrittenChain, entries: readonly AuditEntry[], sign: Sha256Hex) {
   let last: ChainTip = chain;
   const records = entries.map((entry) => {
@@ -145,12 +139,10 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
   return inputOf("repsync.audit.record.v1", orderedJson(fields));
 }
 
-/** Text that a head's signature covers. */
 export function headInput(head: AuditHead): string {
   return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
 }
 
-/** Text that a checkpoint's signature covers. */
 export function checkpointInput(checkpoint: PruningCheckpoint): string {
   return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...checkpoint }));
 }
@@ -168,17 +160,16 @@ export function canonicalJson(fields: Readonly<Record<string, unknown>>): string
 
 /** Canonical JSON of fields that are in order already; `JSON.stringify` writes these values so. */
 function orderedJson(fields: Readonly<Record<string, unknown>>): string {
-  for (const name in fields) if (!isCanonical(fields[name])) throw notCanonical(name);
+  for (const name in fields) {
+    if (isCanonical(fields[name])) continue;
+    throw new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
+  }
   return JSON.stringify(fields);
 }
 
 function isCanonical(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   return value === null || Number.isSafeInteger(value);
-}
-
-function notCanonical(name: string): RangeError {
-  return new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
 }
 
 function inputOf(format: string, json: string): string {

@@ -15,7 +15,6 @@ import {
   type Signed,
 } from "./audit-chain.ts";
 
-/** The kinds of differences between a store and what was written. */
 type AuditProblemKind =
   /** A field of the record, or of an earlier one, differs from what was written. */
   | "changed"
@@ -148,10 +147,7 @@ export function checkRecord(
   return { ...check, last: { chainId, seq, hash }, heads, vouchedSeq };
 }
 
-/**
- * Ends the check after the last record. `headAfter` is the chain's head as read after its records,
- * null when there is none. Returns the first problem; null when the chain is whole.
- */
+/** The first problem, after the last record; null for a whole chain. `headAfter` was read after the records; null for none. */
 export function endChainCheck(
   check: ChainCheck,
   headAfter: Signed<AuditHead> | null,
@@ -243,7 +239,6 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === "string" && value.isWellFormed();
 }
 
-/** True for a head with the signature of its input. */
 export function isSignedHead(
   head: Signed<AuditHead>,
   tools: Pick<AuditTools, "isSigned">,

@@ -11,7 +11,7 @@ export interface AuditItem {
   readonly account: string;
   /** Whom it was about, where the reader named them: the log itself has no names. */
   readonly subject: string | null;
-  /** Null for an act of administration, as `action` is for a lookup. */
+  /** Null for an act; `action` is null for a lookup. */
   readonly purpose: ConsentPurpose | null;
   readonly action: string | null;
   /** The table of acts on rows; absent elsewhere. */
@@ -55,29 +55,24 @@ export function auditItem(
   };
 }
 
-// The order of the audit log over all chains. D-5.5, D-9.5.
-
 /** The place of a record: by time, then by chain and place in it. */
 export type AuditPlace = Pick<AuditRecord, "at" | "chainId" | "seq">;
 
 /** A text that sorts after the time of any record. */
 export const END_OF_TIME = "~";
-/** A text that sorts after the id of any chain. */
 const END_OF_CHAINS = "~";
 
-/** Orders as lists show it: by time, then by chain and place, the last first. */
+/** Orders as lists show the log. D-5.5, D-9.5. */
 export function newestFirst(a: AuditPlace, b: AuditPlace): number {
   if (a.at !== b.at) return a.at < b.at ? 1 : -1;
   if (a.chainId !== b.chainId) return a.chainId < b.chainId ? 1 : -1;
   return b.seq - a.seq;
 }
 
-/** The place right before the first record of a time. */
 export function placeBefore(at: string): AuditPlace {
   return { at, chainId: "", seq: 0 };
 }
 
-/** The place right after the last record of a time. */
 export function placeAfter(at: string): AuditPlace {
   return { at, chainId: END_OF_CHAINS, seq: 0 };
 }

@@ -1,4 +1,4 @@
-// Heads of the audit log in a file that is kept elsewhere: who can change the store cannot take them back. D-8.9.
+// Heads of the audit log in a file kept elsewhere, which whoever can change the store cannot take back. D-8.9.
 import { AppError } from "../../shared/errors.ts";
 import { parseJsonOr } from "../../shared/json.ts";
 import { formatMs } from "../../shared/time.ts";
@@ -23,21 +23,19 @@ export function keptHeads(heads: readonly Signed<AuditHead>[], nowMs: number) {
   return { format: FORMAT, at: formatMs(nowMs), heads: items };
 }
 
-/** The text of a file with heads as they are at a time. */
 export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: number): string {
   return `${JSON.stringify(keptHeads(heads, nowMs), null, 2)}\n`;
 }
 
-/**
- * Reads such a text, or a reply of `GET /v1/admin/audit/heads`. Throws `invalid_request` for any other. Whether the heads
- * are signed is for the verification.
- */
+/** Reads `formatKeptHeads`, or `GET /v1/admin/audit/heads`; signatures stay unchecked. Throws `invalid_request` for other text. */
 export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
   const parsed: unknown = parseJsonOr(text, null);
   const file = isObject(parsed) && isObject(parsed["data"]) ? parsed["data"] : parsed;
   const items = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
   // A reply has the names of the wire.
-  const heads: unknown[] | null = Array.isArray(items) ? items.map(inOurNames) : null;
+  const heads = Array.isArray(items)
+    ? items.map((item: unknown) => (isObject(item) ? fromWire(item) : item))
+    : null;
   if (heads === null || !heads.every(isHead)) {
     throw new AppError("invalid_request", "The file holds no heads of an audit log");
   }
@@ -45,10 +43,6 @@ export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
     statement: { chainId, seq, hash, chainNumber, at },
     signature,
   }));
-}
-
-function inOurNames(item: unknown): unknown {
-  return isObject(item) ? fromWire(item) : item;
 }
 
 function isHead(value: unknown): value is AuditHead & { readonly signature: string } {
@@ -68,7 +62,6 @@ export interface ChainCount {
   readonly chains: number;
 }
 
-/** Text that a chain count's signature covers. */
 export function chainCountInput({ chains }: ChainCount): string {
   return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
 }

@@ -1,12 +1,12 @@
-// Bloom filters of the names in a stretch of the audit log, and the slices of many of them: the same bits of each.
+// Bloom filters of the names in stretches of the audit log, and slices: the same bit of many filters.
 
-/** The index of segments of the log. */
+/** Sizes of the index of the log. */
 export interface IndexShape {
-  /** Records that make a segment, with the rest of the last block. */
+  /** Least records of a segment, which ends with a whole block. */
   readonly segmentRecords: number;
   /** Segments that are kept in one commit. */
   readonly segmentsAtOnce: number;
-  /** Bits of a filter: some thirty for each record, so that one in a hundred thousand names somebody in vain. */
+  /** Bits of a filter: some thirty for each record, so that one filter in a hundred thousand seems to have a name it lacks. */
   readonly filterBits: number;
   /** Segments of a small group, and small groups of a large one; a multiple of 8. */
   readonly groupSize: number;
@@ -31,7 +31,7 @@ export function filterBits(name: string, { filterBits: size }: IndexShape): read
   return Array.from({ length: BITS_OF_NAME }, (_, i) => Math.abs(first + i * step) % size);
 }
 
-/** A filter of names; what is no such name, of a damaged record, is left out. */
+/** A filter of names. What is no such name, in a damaged record, is left out. */
 export function makeFilter(names: Iterable<string>, shape: IndexShape): Uint8Array {
   const filter = new Uint8Array(shape.filterBits / 8);
   for (const name of names) {
@@ -41,21 +41,14 @@ export function makeFilter(names: Iterable<string>, shape: IndexShape): Uint8Arr
 }
 
 export function hasBits(filter: Uint8Array, bits: readonly number[]): boolean {
-  return bits.every((bit) => hasBit(filter, bit));
+  return bits.every((bit) => ((filter[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0);
 }
 
-function hasBit(bytes: Uint8Array, bit: number): boolean {
-  return ((bytes[bit >> 3] ?? 0) & (1 << (bit & 7))) !== 0;
-}
-
-/**
- * The slices of filters, in parts that hold `groupSize` slices each, one after the other: bit `n` of a slice is of filter `n`.
- */
+/** The slices of filters, in parts that hold `groupSize` slices each, one after the other. Bit `n` of a slice is of filter `n`. */
 export function sliceFilters(
   filters: readonly Uint8Array[],
   { filterBits: size, groupSize }: IndexShape,
 ): readonly Uint8Array[] {
-  const sliceBits = groupSize;
   const parts = Array.from({ length: size / groupSize }, () => new Uint8Array(groupSize ** 2 / 8));
   for (const [n, filter] of filters.entries()) {
     for (const [at, byte] of filter.entries()) {
@@ -63,7 +56,7 @@ export function sliceFilters(
       for (let bit = at * 8; bit < at * 8 + 8; bit++) {
         if ((byte & (1 << (bit & 7))) === 0) continue;
         const part = parts[Math.floor(bit / groupSize)];
-        if (part !== undefined) setBit(part, (bit % groupSize) * sliceBits + n);
+        if (part !== undefined) setBit(part, (bit % groupSize) * groupSize + n);
       }
     }
   }
@@ -85,7 +78,7 @@ export function joinSlices(
   });
 }
 
-/** The places of bits that all slices have. */
+/** Places of the bits that are set in all slices. */
 export function commonBits(slices: readonly Uint8Array[]): readonly number[] {
   const [first = new Uint8Array(), ...others] = slices;
   const places: number[] = [];

@@ -58,44 +58,35 @@ export type LookupOutcome = {
     }
 );
 
-/** An API key and its account. */
-interface LookupCaller {
+/** An API key with its account and the account's limits; valid while none of them changes. */
+export interface LookupCaller {
   readonly key: ApiKeyValidity;
   /** The account's id in the audit log. */
   readonly accountId: string;
-  /** True when an administrator has suspended the account. */
   readonly isSuspended: boolean;
-}
-
-/** A caller with the limits of the account; valid for as long as neither changes. */
-export interface LimitedCaller extends LookupCaller {
   readonly limits: EffectiveLimits;
 }
 
-/** The callers as stored at one moment. */
 interface CallerFacts<Caller extends LookupCaller> {
   readonly nowMs: number;
-  /** Gives a caller by the hash of the key; null for a key that is missing or has no account. */
+  /** Null for a key that is missing or has no account. */
   readonly callerOf: (keyHash: string) => Caller | null;
 }
 
-/** A call with its caller, or the outcome when its key is refused. */
 type ResolvedCall =
   | {
       readonly call: LookupCall;
       readonly caller: LookupCaller;
-      /** The number of calls of the account before it in the batch. */
+      /** Calls of the account before this one in the batch. */
       readonly index: number;
     }
   | Extract<LookupOutcome, { kind: "key_refused" }>;
 
-/** The calls of one account in a batch, 1 or more. */
 interface CountedCalls<Caller extends LookupCaller> {
   readonly caller: Caller;
   calls: number;
 }
 
-/** A batch whose callers are known. */
 interface ResolvedBatch<Caller extends LookupCaller> {
   /** In the order of the calls. */
   readonly resolved: readonly ResolvedCall[];
@@ -106,11 +97,10 @@ interface ResolvedBatch<Caller extends LookupCaller> {
 interface DecisionFacts {
   readonly nowMs: number;
   readonly subjectOf: (username: string) => LookupSubject;
-  /** The charges of accounts, by their ids. */
+  /** By account id. */
   readonly charges: ReadonlyMap<string, MeterCharge>;
 }
 
-/** The outcomes of a batch, and what the audit log gets. */
 interface DecidedBatch {
   /** In the order of the calls. */
   readonly outcomes: readonly LookupOutcome[];
@@ -149,17 +139,14 @@ export function decideBatch(
   const outcomes = resolved.map((one): LookupOutcome => {
     if ("kind" in one) return one;
     const { caller, call, index } = one;
-    const { accountId, key } = caller;
-    const charge = charges.get(accountId);
+    const charge = charges.get(caller.accountId);
     if (charge === undefined) throw new Error("An account was not charged");
     if (index >= charge.admitted) {
       const problem = charge.refusal ?? "rate_limited";
       return { kind: "limited", problem, quotas: charge.quotasAfter(charge.admitted), nowMs };
     }
-    const { endpoint, requestId } = call;
     const subject = subjectOf(call.username);
-    const request = { endpoint, requestId, accountId, keyId: key.id, nowMs };
-    const decision = decideLookup(subject, request);
+    const decision = decideLookup(call, caller, subject, nowMs);
     entries.push(decision.entry);
     noteUse(uses, caller, decision);
     return { kind: "answered", decision, subject, quotas: charge.quotasAfter(index + 1), nowMs };
@@ -187,9 +174,6 @@ function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | nu
   return caller.isSuspended ? "account_suspended" : null;
 }
 
-// Decides a lookup whose key and limits have been checked: profile, then consent. D-5.8.
-
-/** A looked-up person as stored at one moment. */
 export interface LookupSubject {
   /** The row of `profiles`; null when there is none. */
   readonly profile: JsonObject | null;
@@ -200,26 +184,19 @@ export interface LookupSubject {
   readonly subjectHmac: string;
 }
 
-/** A request of a caller. */
-interface LookupRequest {
-  readonly endpoint: LookupEndpoint;
-  readonly requestId: string;
-  /** The caller's account, by the id that stands for it in the audit. */
-  readonly accountId: string;
-  readonly keyId: string;
-  readonly nowMs: number;
-}
-
-/** The answer to a lookup, with its audit entry. */
 interface LookupDecision {
   /** Null when allowed. */
   readonly code: "profile_not_found" | "consent_required" | null;
   readonly entry: AuditEntry;
 }
 
-/** Decides a lookup. A hidden profile gets the same answer as a missing one. D-6.2. */
-function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDecision {
-  const { endpoint, nowMs } = request;
+/** Key and limits are good. A hidden profile is answered like a missing one. D-5.8, D-6.2. */
+function decideLookup(
+  { endpoint, requestId }: LookupCall,
+  { accountId, key }: LookupCaller,
+  subject: LookupSubject,
+  nowMs: number,
+): LookupDecision {
   const isThere = subject.profile !== null && isPublicProfile(subject.profile);
   const consent = isThere ? findCoveringConsent(subject.consents, endpoint, nowMs) : null;
   const refusal = isThere ? "consent_required" : "profile_not_found";
@@ -229,9 +206,9 @@ function decideLookup(subject: LookupSubject, request: LookupRequest): LookupDec
     entry: {
       // With all three digits, as stores order records by this text.
       at: new Date(nowMs).toISOString(),
-      requestId: request.requestId,
-      accountId: request.accountId,
-      keyId: request.keyId,
+      requestId,
+      accountId,
+      keyId: key.id,
       endpoint,
       purpose: ownPurpose(endpoint),
       subjectHmac: subject.subjectHmac,

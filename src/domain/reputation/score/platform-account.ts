@@ -3,7 +3,7 @@ import { parseDecimal } from "../../shared/decimal.ts";
 import { compareUtf8, fieldOf, isNumber, type JsonObject, numberText } from "../../shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 
-const MAX_RATING = 5;
+export const MAX_RATING = 5;
 
 /** An account on an external platform. Times are canonical text; null means not known. D-6.2. */
 export interface PlatformAccount {
@@ -48,9 +48,9 @@ function readPlatformAccount(row: JsonObject): PlatformAccount {
 }
 
 /**
- * The accounts of a person, verified or not, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of rows whose
- * platforms differ only in case the later `updated_at` counts, verified or not; unknown times come before all others. At equal
- * times the spelling that is later by UTF-8 bytes counts, so `github` before `GitHub`.
+ * The accounts of a person, verified or not, one per platform, ordered by platform (UTF-8 bytes). D-6.2. Of rows whose platforms
+ * differ only in case the one with the latest `updated_at` counts; unknown times are the earliest. At equal times the spelling that
+ * is last by UTF-8 bytes counts, so `github` before `GitHub`.
  */
 export function countingAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
   const counting = new Map<string, PlatformAccount>();
@@ -63,12 +63,7 @@ export function countingAccounts(rows: readonly JsonObject[]): readonly Platform
   return [...counting.values()].sort((a, b) => compareUtf8(a.platform, b.platform));
 }
 
-/** The counting accounts that are verified. */
-export function verifiedAccounts(rows: readonly JsonObject[]): readonly PlatformAccount[] {
-  return countingAccounts(rows).filter(({ isVerified }) => isVerified);
-}
-
-/** Positive when `a` is the account that counts, and not `b`. The last step tells all accounts apart. */
+/** Positive when `a` counts and `b` does not. The last step tells all accounts apart. */
 function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
   return (
     compareDateTimes(a.updatedAt ?? "", b.updatedAt ?? "") ||
@@ -80,7 +75,7 @@ function compareClaims(a: PlatformAccount, b: PlatformAccount): number {
 // Reads stored values by meaning. A push leaves scalars it cannot convert as they came (S-4.2.8), so a count may be text and a
 // text may be a number; nothing here fails, and what cannot be read is null.
 
-/** Stands in a reply for a time that nothing stored tells: the field is text, and clients parse it. */
+/** Stands in a reply for an unknown time, as clients parse the field. */
 export const UNKNOWN_TIME = "1970-01-01T00:00:00Z";
 
 /** A column value as text: numbers and booleans as written in JSON; null for null, a missing value, an object or an array. */
@@ -109,7 +104,7 @@ function readNumber(row: JsonObject, column: string): number | null {
   return decimal === null ? null : Number(decimal);
 }
 
-/** A whole number from 0 to 2^53-1: fractions are cut, negative ones are 0, greater ones the greatest; null as above. */
+/** A whole number from 0 to 2^53-1: fractions are cut, numbers beyond take the nearer end; null where `readNumber` is. */
 function readCount(row: JsonObject, column: string): number | null {
   const number = readNumber(row, column);
   if (number === null) return null;

@@ -1,6 +1,6 @@
 // The external platforms the score knows. docs/reputation.md has the same table, and a test compares them. R-1, D-6.6.
 
-/** The kind of a platform, which decides the weight of its evidence. */
+/** Decides the weight of a platform's evidence. */
 export type PlatformCategory =
   | "identity"
   | "finance"
@@ -13,7 +13,6 @@ export type PlatformCategory =
   | "community"
   | "contact";
 
-/** A platform as the score reads it. */
 export interface Platform {
   /** Lowercase identifier.. */
   readonly platform: string;
@@ -45,7 +44,6 @@ const WITH_RATINGS: readonly (readonly [PlatformCategory, Readonly<Record<string
   ["professional", { upwork: 200, fiverr: 500, freelancer: 200, toptal: 50 }],
 ];
 
-/** Every known platform, by its lowercase identifier. */
 export const PLATFORM_CATALOGUE: ReadonlyMap<string, Platform> = new Map([
   ...entriesOf(WITHOUT_RATINGS, false),
   ...entriesOf(WITH_RATINGS, true),

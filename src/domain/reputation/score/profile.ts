@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
-import { readBoolean, readText, UNKNOWN_TIME, verifiedAccounts } from "./platform-account.ts";
+import { countingAccounts, readBoolean, readText, UNKNOWN_TIME } from "./platform-account.ts";
 import type { Score } from "./score.ts";
 
 // Bodies of the three lookups from stored rows, and what owners may change. R-2.1 to R-2.3, D-5.5, D-6.2.
@@ -42,7 +42,6 @@ export function isPublicProfile(profile: JsonObject): boolean {
   return readBoolean(profile, "public") ?? true;
 }
 
-/** The body of the reputation lookup. R-2.1. */
 export function reputationBody(
   username: string,
   { score, starLevel, verifiedPlatforms, updatedAt }: Score,
@@ -64,7 +63,8 @@ export function profileBody(profile: JsonObject): ProfileBody {
 
 /** The verified platforms by name. Without a valid `last_synced_at` it is `updated_at`, or else 1970. R-2.3, D-6.2. */
 export function platformEntries(accounts: readonly JsonObject[]): readonly PlatformEntry[] {
-  return verifiedAccounts(accounts).map((account) => ({
+  const verified = countingAccounts(accounts).filter(({ isVerified }) => isVerified);
+  return verified.map((account) => ({
     platform: account.platform,
     handle: account.handle,
     verified: account.isVerified,
@@ -81,10 +81,7 @@ export interface ProfileChanges {
   readonly public?: boolean;
 }
 
-/**
- * The columns of the profile's row that change; none when no field was given. The change is later than the row, so that it
- * travels. A verified profile that gets another name is verified no more. D-8.1.
- */
+/** The columns to change; none without a field. The row's time grows, so that it travels; another name ends `verified`. D-8.1. */
 export function changedProfile(
   profile: JsonObject,
   changes: ProfileChanges,

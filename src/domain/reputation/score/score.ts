@@ -1,9 +1,10 @@
 // The reputation score, formula `rep-2`. docs/reputation.md explains every step and constant. D-6.6.
 import { compareUtf8, type JsonObject } from "../../shared/json.ts";
 import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.ts";
-import { compareDateTimes, dateTimeMs } from "../../shared/time.ts";
+import { compareDateTimes, DAY_MS, dateTimeMs } from "../../shared/time.ts";
 import {
   countingAccounts,
+  MAX_RATING,
   type PlatformAccount,
   readDateTime,
   UNKNOWN_TIME,
@@ -29,7 +30,6 @@ export const CATEGORY_WEIGHTS: Readonly<Record<PlatformCategory, number>> = {
   contact: 0.25,
 };
 
-const DAY_MS = 86_400_000;
 /** Shares of the parts of one account's evidence. */
 const VERIFICATION_SHARE = 1;
 const AGE_SHARE = 3;
@@ -41,11 +41,10 @@ const IDLE_FLOOR = 0.5;
 /** A new account counts as if it had this many ratings of this worth (3.5 of 5). */
 const PRIOR_RATINGS = 7;
 const PRIOR_WORTH = 0.7;
-const MAX_RATING = 5;
 /** The maturity of an account that is new and of which nothing is known. */
 const MATURITY_FLOOR = 0.1;
 const MATURITY_SCALE_DAYS = 180;
-/** A long record of good ratings counts up to so much more. */
+/** The most that a long record of good ratings adds. */
 const RECORD_SHARE = 1.25;
 const RECORD_RATINGS = 200;
 /** Days for which the disputes of an account that is no longer verified count. */
@@ -65,7 +64,6 @@ interface PlatformPoints {
   readonly points: number;
 }
 
-/** A score and how it came about. D-6.6. */
 export interface Score {
   /** 0 to 100. */
   readonly score: number;
@@ -86,7 +84,6 @@ interface ScoreInput {
   readonly profile: JsonObject | null;
   /** The person's rows of `platform_accounts`, in any order. */
   readonly accounts: readonly JsonObject[];
-  /** Milliseconds since 1970. */
   readonly nowMs: number;
 }
 
@@ -115,7 +112,6 @@ export function computeScore(input: ScoreInput): Score {
   };
 }
 
-/** The star level of a score, 1 to 5. D-6.6. */
 export function starLevelOf(score: number): number {
   return Math.min(MAX_STAR_LEVEL, 1 + Math.floor(score / POINTS_PER_STAR));
 }
@@ -144,7 +140,7 @@ function ageOf(account: PlatformAccount, today: number, scaleDays: number): numb
   return 1 - expMinus(daysSince(account.createdAt, today, 0) / scaleDays);
 }
 
-/** From the floor for an account made today without activity to 1: by age or by activity. */
+/** 1 for an old or active account, down to the floor for one made today without activity. */
 function maturityOf(account: PlatformAccount, platform: Platform, today: number): number {
   const age = ageOf(account, today, MATURITY_SCALE_DAYS);
   const missing = (1 - age) * (1 - activityOf(account, platform));
@@ -205,10 +201,7 @@ function countByRank(evidence: readonly Evidence[]): readonly Evidence[] {
   });
 }
 
-/**
- * The share of the score that disputes leave, in percent. Those of an account that is not verified count for a year after its last
- * change, so that unlinking a disputed account gains nothing.
- */
+/** Percent that disputes leave. Unlinking a disputed account gains nothing: its disputes count for a year after its last change. */
 function keptPercent(accounts: readonly PlatformAccount[], today: number): number {
   const disputes = accounts
     .filter(

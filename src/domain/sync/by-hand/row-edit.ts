@@ -8,7 +8,6 @@ import { asStored, shownRow } from "../rows/shown-row.ts";
 import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 import { type ReadValue, readValueByHand, withNumber } from "./typed-value.ts";
 
-/** Why a column does not take what is given. */
 export interface ColumnProblem {
   readonly column: string;
   readonly message: string;
@@ -25,7 +24,6 @@ export interface EditRequest {
 export interface RowEdit {
   /** The key columns as the table keeps them. */
   readonly key: Row;
-  /** The other columns that get another value. */
   readonly changes: Row;
 }
 
@@ -44,7 +42,10 @@ export function readEdit(table: Table, request: EditRequest): ReadEdit {
       one !== null && "message" in one ? [{ column: name, message: `${name} ${one.message}` }] : [],
     ),
   ];
-  if (expected !== null && known === null) problems.push(noKey(table));
+  if (expected !== null && known === null) {
+    const column = table.keyColumns[0]?.name ?? "";
+    problems.push({ column, message: "The expected row has no key" });
+  }
   if (problems.length > 0) return { edit: null, problems };
   const values = (areKeys: boolean) =>
     Object.fromEntries(
@@ -55,7 +56,7 @@ export function readEdit(table: Table, request: EditRequest): ReadEdit {
   return { edit: { key: known ?? values(true), changes: values(false) }, problems: [] };
 }
 
-/** The edit with numbers of JSON in place of the texts that stood for them when the row was shown. */
+/** The edit with JSON numbers in place of the texts that they were shown as. */
 export function withNumbers({ columns }: Table, edit: RowEdit, here: Row | null): RowEdit {
   const changes = { ...edit.changes };
   for (const { name, type } of columns) {
@@ -70,10 +71,6 @@ function strangeColumns({ pageColumns }: Table, row: JsonObject): ColumnProblem[
   return Object.keys(row)
     .filter((name) => !isShown(name))
     .map((name) => ({ column: name, message: `There is no column "${name}"` }));
-}
-
-function noKey({ keyColumns: [first] }: Table): ColumnProblem {
-  return { column: first?.name ?? "", message: "The expected row has no key" };
 }
 
 /** Null for a column that stays as it is. */
@@ -110,7 +107,7 @@ export function isExpected(table: Table, here: Row, expected: JsonObject): boole
   );
 }
 
-/** Why an edit of a row is not done, though it is the expected one; null for one that is. `facts` are those of its person. */
+/** Why an edit of the expected row is refused; null where it is not. `facts` are those of the row's person. */
 export function editRefusal(
   table: Table,
   here: Row | null,
@@ -127,10 +124,7 @@ export function editRefusal(
   return isOwners ? "The owner of the profile alone changes this" : null;
 }
 
-/**
- * The row that is written, with `STAMP_NOW`: where it brings no other time, it gets one that wins over what was read, in tables
- * that are not stamped too. D-14.2.
- */
+/** The row to write, with `STAMP_NOW`. Where the edit brings no time it gets one that wins over the row that was read. D-14.2. */
 export function stampedEdit(table: Table, here: Row | null, edit: RowEdit, nowMs: number): Row {
   const row = { ...whole(table, here), ...edit.key, ...edit.changes };
   const time = timestampColumnOf(table);
@@ -148,7 +142,7 @@ function whole(table: Table, here: Row | null): Row {
   return Object.fromEntries(table.pushColumns.map(({ name }) => [name, here[name] ?? null]));
 }
 
-/** Equal as comparisons compare them, and as a browser shows them. */
+/** Equal as comparisons take them, and as a browser shows them. */
 function isSameShown(column: Column, a: JsonValue, b: JsonValue): boolean {
   const { a: shownA = null, b: shownB = null } = shownRow({ a, b });
   return isSameValue(column, withNumber(column, shownA), withNumber(column, shownB));

@@ -11,10 +11,9 @@ export const ROW_ORDERS = ["key", "-key", "time", "-time"] as const;
 
 export type RowOrder = (typeof ROW_ORDERS)[number];
 
-/** Numbers and times are written as pages show them, whatever the table's files are like. */
+/** Numbers and times are written as on pages, whatever the table's files are like. */
 const PLAIN = fileFormOf();
 
-/** True for a row that is looked for. */
 export type RowFilter = (row: Row) => boolean;
 
 type ReadFilter =
@@ -50,13 +49,13 @@ function contains({ name }: Column, text: string): RowFilter {
   };
 }
 
-/** Scalars that are no texts are found by what is shown of them. */
+/** What is no text is found by what is shown of it. */
 function shownText(value: ColumnValue): string | null {
   if (value === null || typeof value === "string") return value;
   return isNumber(value) ? numberText(value) : JSON.stringify(value);
 }
 
-/** Capitals first: some letters are the same as others only there. */
+/** Upper case first: some texts, such as `ß` and `ss`, are equal only there. */
 function folded(text: string): string {
   return text.toUpperCase().toLowerCase();
 }

@@ -1,5 +1,5 @@
 // Values that somebody writes by hand, in the API or into a form of the console. D-14.3.
-import { type JsonValue, parseJson } from "../../shared/json.ts";
+import { type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { readNumberText } from "../rows/csv-fields.ts";
 import { fieldOddity, importValue, type ValueTable } from "../rows/import-value.ts";
 import type { Column, ColumnValue, Table } from "../table/table.ts";
@@ -19,32 +19,22 @@ export function withNumber(column: Column, value: JsonValue): JsonValue {
   return typeof value === "string" ? readNumberText(column, value) : value;
 }
 
-/** A column as known where rows are typed. */
-type TypedColumn = Pick<Column, "name" | "type" | "nullable" | "isKey">;
-
 /**
- * The value to send of what was typed: JSON by its text, true and false, null where a column that is none of texts is empty,
- * and else the text, with all its digits; or why the service would refuse it.
+ * The value to send for a typed text, or why the service would refuse it: JSON and booleans as such, else the text with all its
+ * digits. An empty text is null in all but text columns.
  */
 export function readTyped(
   table: Pick<Table, "timestampColumn">,
-  typed: TypedColumn,
+  typed: Pick<Column, "name" | "type" | "nullable" | "isKey">,
   text: string,
 ): ReadValue {
   const column = { ...typed, maxLength: null, serialize: true, autoIncrement: false };
   if (text === "" && column.type !== "text") return { value: null };
-  if (column.type === "json") return readJson(column, text);
-  if (column.type === "boolean") return { value: text === "true" };
-  const read = readValueByHand({ ...table, files: { epoch: NO_EPOCHS } }, column, text);
-  return "message" in read ? read : { value: text };
-}
-
-const NO_EPOCHS: ValueTable["files"]["epoch"] = new Map();
-
-function readJson(column: Column, text: string): ReadValue {
-  try {
-    return { value: parseJson(text) };
-  } catch {
-    return { message: fieldOddity(column) };
+  if (column.type === "json") {
+    const value = parseJsonOr(text, undefined);
+    return value === undefined ? { message: fieldOddity(column) } : { value };
   }
+  if (column.type === "boolean") return { value: text === "true" };
+  const read = readValueByHand({ ...table, files: { epoch: new Map() } }, column, text);
+  return "message" in read ? read : { value: text };
 }

@@ -1,4 +1,4 @@
-// Digests of a table by ranges of its key, as two deployments of this service exchange them. D-4.10.
+// Digests of a table by ranges of its key: two deployments of this service prove by them that their rows are equal. D-4.10.
 import { AppError } from "../../shared/errors.ts";
 import { HASH_WORDS, hashText, wordsHex } from "../../shared/hash.ts";
 import { parseJsonOr } from "../../shared/json.ts";
@@ -26,7 +26,7 @@ export interface DigestSegment {
   /** Null in the last segment of a query without `through`. */
   readonly through: UpsertKey | null;
   readonly count: number;
-  /** The digest that `RowsDigest` makes. */
+  /** Sums of the words of the rows' hashes, in any order of rows: 32 hexadecimal digits. */
   readonly digest: string;
 }
 
@@ -51,7 +51,6 @@ export interface DigestParameters {
   readonly after: string | null;
   readonly through: string | null;
   readonly segmentRows: string | null;
-  /** `true`: send the rows themselves. */
   readonly records: string | null;
 }
 
@@ -65,7 +64,6 @@ export function digestParameters(query: DigestQuery): DigestParameters {
   };
 }
 
-/** Most rows of a segment that may be asked for. */
 export const MAX_SEGMENT_ROWS = 999_999_999;
 
 /** Reads the parameters. Throws `invalid_request`. */
@@ -100,17 +98,8 @@ function readKey(table: Table, name: string, text: string | null): UpsertKey | n
   );
 }
 
-// Digests of rows, so that two deployments can prove their tables equal without sending them. D-4.10.
-
 /** Names the way rows are written and hashed; ends with different ones cannot compare digests. */
 export const DIGEST_FORMAT = "rows-1";
-
-/** The number of rows, and a digest of their content, which does not depend on their order. */
-interface RowsDigest {
-  readonly count: number;
-  /** Sums of the words of the rows' hashes: 32 hexadecimal digits. */
-  readonly digest: string;
-}
 
 export class DigestSum {
   readonly #table: Table;
@@ -129,7 +118,7 @@ export class DigestSum {
     this.#count++;
   }
 
-  result(): RowsDigest {
+  result(): Pick<DigestSegment, "count" | "digest"> {
     return { count: this.#count, digest: wordsHex(this.#sum) };
   }
 }

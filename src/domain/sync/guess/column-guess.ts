@@ -20,10 +20,9 @@ import {
 } from "./value-kind.ts";
 import { type Misfits, WantedType } from "./wanted-type.ts";
 
-/** The number of values of a kind. */
 interface KindCount {
   count: number;
-  /** The first of them, for people, and the line of its record. */
+  /** The first value, for people, and the line of its record. */
   readonly text: string;
   readonly line: number;
 }
@@ -81,7 +80,7 @@ export class ColumnGuess {
   readonly #words = new Set<string>();
   /** True once there was a whole number of SQLite beyond 2^53, which a double may not hold. */
   #hasRaw = false;
-  /** The types of values that have one of their own. */
+  /** JavaScript types of the values, where they are not fields. */
   readonly #types = new Set<string>();
   /** Formats that read every text so far. */
   #formats: readonly DateFormat[] = DATE_FORMATS;
@@ -129,17 +128,17 @@ export class ColumnGuess {
     return kindOfJson(value);
   }
 
-  /** Values that are not empty. */
+  /** Values that are there. */
   get values(): number {
     return this.#values;
   }
 
-  /** Asks for the wanted type, once the values are there. */
+  /** Takes the wanted type. To be called after the last value. */
   ask(): void {
     this.#asked = this.#wanted?.type ?? null;
   }
 
-  /** Makes it a part of the key, once the values are there. */
+  /** Makes it a part of the key. To be called after the last value. */
   beKey(): void {
     this.#isKey = true;
   }
@@ -213,13 +212,13 @@ export class ColumnGuess {
     return near ?? `such as ${example}`;
   }
 
-  /** The number of values that are not what somebody takes them for. */
+  /** The clause about misfits, such as `2 of 90 values are no times, the first "soon" in line 3`. */
   fitText({ count, text, line }: Misfits, what: string): string {
     const verb = count === 1 ? "is" : "are";
     return `${formatCount(count)} of ${formatCount(this.#values)} values ${verb} ${what}, the first ${text} in line ${line}`;
   }
 
-  /** Options by which texts are read as dates or numbers. */
+  /** The options by which the texts would be read as dates or numbers. */
   #proposal(): string | null {
     const texts = this.#kinds.get("text");
     if (this.#form !== "field" || texts === undefined) return null;
@@ -235,7 +234,7 @@ export class ColumnGuess {
     return `numbers such as ${texts.text}: name --decimal ${this.#signs.join(" or ")}`;
   }
 
-  /** Says which values make a text of what would be something else without them, where those are few. */
+  /** Names the few values without which the column would have another type than text. */
   #nearType(): string | null {
     for (const [type, plural] of PLURALS) {
       const misfits = this.misfits(type);

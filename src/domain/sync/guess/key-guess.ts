@@ -1,18 +1,17 @@
-// The guess of the columns that identify rows, alone or together: of those whose values never repeat, the most believed. A name that is one of a
-// key tells most, then the place in the file, then pairs and triples: a quantity may differ in every row of a short file.
+// Guesses the columns that identify rows, alone or together: the likeliest of those whose values never repeat. The name tells most,
+// then the place in the file, then pairs and triples: in a short file a quantity may differ in every row.
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import { isNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { wordsOfName } from "../table/names.ts";
 
-/** Columns that identify rows together, and how little that is believed: the lowest rank wins. */
+/** Columns that may identify rows together; the lowest rank is the likeliest. */
 export interface KeyCandidate {
   readonly columns: readonly string[];
   readonly rank: number;
-  /** Why these columns, for people. */
   readonly reason: string;
-  /** True where only values speak for them: other records may repeat them. */
+  /** True where only the values tell: other records may repeat them. */
   readonly isByValues: boolean;
 }
 
@@ -20,7 +19,6 @@ export interface KeyCandidate {
 export interface Repeats {
   readonly columns: readonly string[];
   readonly count: number;
-  /** Lines of the first ones. */
   readonly lines: readonly number[];
 }
 
@@ -37,15 +35,14 @@ const CODE =
 const MEASURE =
   /(?:^|_)(?:qty|quantity|amount|price|total|count|sum|value|score|rating|age|year|size|weight|height|width|length|stock|temperature|humidity|lat|lon|lng|latitude|longitude|percent|rate|balance|cost|points|duration|note|notes|comment|comments|description|text|body|message|title)$/;
 
-/** Repeats with which a column is still told as nearly a key: so many, or one in a hundred. D-14.1. */
+/** Repeats with which a column still counts as nearly a key: the greater of both. D-14.1. */
 const MAX_STRAY = 5;
 const MAX_STRAY_SHARE = 0.01;
 const TOLD_LINES = 10;
 
-/** Columns looked at for keys of several columns. */
 const MAX_PARTS = 8;
 
-/** A first column and one that is named as an identity are believed before pairs, all others after them. */
+/** Before pairs come the first column and those named as an identity; behind triples all other single columns. */
 const RANKS = {
   ownId: 0,
   id: 1,
@@ -65,24 +62,21 @@ const MAX_HASHES = 4 * MAX_RECORDS;
 /** Records that are compared in one step, well below a turn. */
 const STEP_RECORDS = 1_000;
 const HALF = 0x200000;
-/** Mixes the hashes of several columns. The root of an equation would not do: hashes of few values could add up to the same sum. */
+/** Mixes the hashes of columns: with a transcendental factor different hashes never add up to one sum. */
 const MIX = Math.LN2;
 
-/**
- * Keeps a hash of each value that may be part of a key, so that any columns can be compared after one reading: in steps, as records
- * may be many.
- */
+/** Hashes each value that may be part of a key, so that any columns can be compared after one reading, in steps. */
 export class KeyGuess {
   readonly #table: string;
   /** Columns that somebody names; null for a guess. */
   readonly #asked: ((name: string) => boolean) | null;
   /** Columns of a key that a database declares. */
   readonly #declared: readonly string[];
-  /** The most believed column first; null before the first record. A value that is empty has the hash NaN. */
+  /** The likeliest column first; null before the first record. An empty value has the hash NaN. */
   #columns:
     | {
         readonly name: string;
-        /** True where it may be told though it is no key. */
+        /** True for a column that is told though it is only nearly a key. */
         readonly isNamed: boolean;
         readonly hashes: number[];
       }[]
@@ -133,7 +127,7 @@ export class KeyGuess {
     return [...this.#declared.map((name) => ({ name, isNamed: true, hashes: [] })), ...others];
   }
 
-  /** Columns that would do but for a few records, the most believed first. */
+  /** Columns that would do but for a few records, the likeliest first. */
   *nearly(): Generator<undefined, Repeats[], undefined> {
     const most = Math.max(MAX_STRAY, this.#records * MAX_STRAY_SHARE);
     const near: Repeats[] = [];
@@ -154,7 +148,7 @@ export class KeyGuess {
     return found;
   }
 
-  /** Counts up to `most`. Null for none, or where a column is not compared. */
+  /** The records that repeat values of these columns, counted up to `most`. Null for none, or where a column is not compared. */
   *repeats(
     names: readonly string[],
     most = Number.POSITIVE_INFINITY,
@@ -177,7 +171,7 @@ export class KeyGuess {
     return count === 0 ? null : { columns: names, count, lines };
   }
 
-  /** The key of these columns; null when every candidate repeats. */
+  /** The likeliest key of these columns; null when every candidate repeats. */
   *best(columns: readonly KeyColumn[]): Generator<undefined, KeyCandidate | null, undefined> {
     const candidates = [
       ...singleCandidates(this.#table, columns),
@@ -211,7 +205,7 @@ function keyText(value: Exclude<JsonValue, null>): string {
   return JSON.stringify(value);
 }
 
-/** Every single column, the most believed first. */
+/** Every single column, the likeliest first. */
 function singleCandidates(table: string, columns: readonly KeyColumn[]): KeyCandidate[] {
   const candidates = columns.map((column, place): KeyCandidate => {
     const { rank, reason } = rankOf(table, column, place);

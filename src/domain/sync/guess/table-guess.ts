@@ -16,7 +16,6 @@ import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } fr
 import type { ValueForm } from "./value-kind.ts";
 import type { Misfits } from "./wanted-type.ts";
 
-/** A database's declaration of a table. */
 export interface Declaration {
   readonly columns: readonly {
     readonly name: string;
@@ -32,7 +31,7 @@ export interface Declaration {
 export interface GuessWishes {
   /** Columns, by their names in the file or the registry; null for a guess. */
   readonly key: readonly string[] | null;
-  /** A column, or none; undefined for a guess. */
+  /** A column; null for none, undefined for a guess. */
   readonly timestamp?: string | null;
   readonly types: ReadonlyMap<string, ColumnType>;
   readonly files: ImportEntry;
@@ -46,7 +45,6 @@ export interface GuessedTable {
   readonly records: number;
   /** Null when no columns identify a row. */
   readonly entry: TableEntry | null;
-  /** The columns in the order of the file. */
   readonly columns: readonly {
     readonly name: string;
     readonly type: ColumnType;
@@ -83,7 +81,6 @@ const NUMBERED: KeyCandidate = {
 /** A boolean is part of a key only where a database declares it. */
 const GUESSED_KEY_TYPES: readonly ColumnType[] = KEY_TYPES.filter((type) => type !== "boolean");
 
-/** A column of the file, and what is known of it. */
 interface FieldGuess {
   readonly field: string;
   readonly guess: ColumnGuess;
@@ -126,7 +123,6 @@ export class TableGuess {
     for (const column of declaration?.columns ?? []) this.#addColumn(column.name, column.type);
   }
 
-  /** Adds the columns of a header. */
   declare(fields: readonly string[]): void {
     for (const field of fields) if (!this.#columns.has(field)) this.#addColumn(field);
   }
@@ -146,7 +142,7 @@ export class TableGuess {
   *finish(): Generator<undefined, GuessedTable, undefined> {
     const { types, timestamp: wanted } = this.#wishes;
     for (const name of types.keys()) this.#find(name).guess.ask();
-    // A file that has numbers is not numbered anew.
+    // A file with a column of numbers is not numbered anew.
     const numbers = this.#isNumbered ? this.#named(ROW_NUMBER) : null;
     numbers?.guess.ask();
     const asked = typeof wanted === "string" ? this.#find(wanted).guess : null;
@@ -200,7 +196,6 @@ export class TableGuess {
     return Object.fromEntries([...number, ...entries]);
   }
 
-  /** The registry's entry about imports of the file. */
   #importEntry(known: readonly KnownColumn[]): ImportEntry {
     const headers = known.filter(({ field, guess }) => field !== guess.name);
     const epochs = known.flatMap(({ guess }) => {
@@ -344,7 +339,7 @@ function namesOf({ columns }: { readonly columns: readonly string[] }): string {
   return columns.join(", ");
 }
 
-/** The clause about records that are in the way of a key. */
+/** The clause about records that keep columns from being a key. */
 function strayText({ columns, count, lines }: Repeats): string {
   const value = columns.length === 1 ? "a value" : "values";
   const subject =
@@ -353,7 +348,7 @@ function strayText({ columns, count, lines }: Repeats): string {
   return `${subject} ${value}: line ${lines.join(", ")}${more}`;
 }
 
-/** The most believed of the columns with times; null when no name says so. A time of creation, or of an event, does not change. */
+/** The column named as the time of a change, a datetime before a date; null for none. Creation and events do not change. */
 function timestampColumnOf(columns: readonly ColumnGuess[]): string | null {
   for (const type of TIME_TYPES) {
     const times = columns.filter((column) => column.type() === type);
@@ -365,7 +360,6 @@ function timestampColumnOf(columns: readonly ColumnGuess[]): string | null {
   return null;
 }
 
-/** Why there is none. */
 function timelessReason(columns: readonly ColumnGuess[], isWanted: boolean): string {
   if (isWanted) return "you asked for none";
   const named = columns.find(({ name }) => CHANGES.some((pattern) => isNamed(name, pattern)));

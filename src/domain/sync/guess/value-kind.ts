@@ -108,7 +108,7 @@ function timeKind(text: string): ValueKind | null {
   return text.length > 10 && parseDateTime(text) !== null ? "datetime" : null;
 }
 
-/** Null for what is no number, or more than one. */
+/** Null for a text that is no number. */
 function numberKind(text: string): ValueKind | null {
   if (WHOLE.test(text)) {
     if (text.length >= 16 && !Number.isSafeInteger(Number(text))) {
@@ -122,7 +122,7 @@ function numberKind(text: string): ValueKind | null {
   return isDouble(text) ? "float" : "decimal";
 }
 
-/** With an exponent or as many digits as a double has, and no more than it can hold. */
+/** True for a text that a program made of a double: with an exponent or as many digits as doubles have, and equal to a double. */
 function isDouble(text: string): boolean {
   if (!JSON_NUMBER.test(text)) return false;
   const digits = text.replace(/[eE].*$/, "").replace(/^-?0?\.?0*|\D/g, "").length;

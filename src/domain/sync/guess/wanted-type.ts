@@ -1,19 +1,18 @@
-// A type that somebody wants of a column: which of its values an import fails, by the conversion of the import itself. D-14.1.
+// A type that somebody wants for a column: counts the values that an import would fail, by the import's own conversion. D-14.1.
 import type { JsonValue } from "../../shared/json.ts";
 import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";
 import type { ColumnType } from "../table/column-types.ts";
 import type { Column, EpochUnit, FileForm } from "../table/table.ts";
 
-/** Values that a type does not understand: the first of them, for people, and how many there are. */
+/** The number of values that a type does not understand, and the first of them, for people. */
 export interface Misfits {
   readonly count: number;
   readonly text: string;
-  /** The line of the record. */
   readonly line: number;
 }
 
-/** The way to read values, which is not known before the last one. */
+/** The ways to read values. Which one counts is known after the last value. */
 type Reading = "plain" | "key" | EpochUnit;
 
 const READINGS: Partial<Record<ColumnType, readonly Reading[]>> = {
@@ -41,7 +40,7 @@ export class WantedType {
     }
   }
 
-  /** `epoch` is what numbers count as times. */
+  /** `epoch` is the unit of numbers that are times. */
   misfits(isKey: boolean, epoch: EpochUnit | null): Misfits | null {
     const reading = (isKey ? "key" : epoch) ?? "plain";
     const isOther = READINGS[this.type]?.includes(reading) === true;

@@ -6,7 +6,6 @@ import type { ConflictRule, Row, Table } from "../table/table.ts";
 import { isLeftOut, isTombstoneLeftOut } from "./erasure.ts";
 import { hasOwner, hiddenRow, type NameFacts, ownedRow, personOf } from "./owned-row.ts";
 
-/** The known facts about people, by name. */
 export type FactsByName = ReadonlyMap<string, NameFacts>;
 
 interface ArrivalRules {
@@ -15,7 +14,7 @@ interface ArrivalRules {
   readonly here: readonly Row[];
   /** The limit that `rankTimes` takes. */
   readonly aheadLimit: string;
-  /** With `newer` a row that ranks below the one here is kept out anyway. */
+  /** With `newer` the store itself keeps out a row that ranks below the one here. */
   readonly conflict: ConflictRule;
 }
 
@@ -24,9 +23,8 @@ interface Arrivals<Arriving> {
   readonly records: readonly Arriving[];
   /** Positions of records of which nothing is written, as they differ in the owner's columns only. */
   readonly kept: readonly number[];
-  /** Positions of the records of people who were erased. */
   readonly erased: readonly number[];
-  /** The times of the rows that were merged with the owner's: they are told to where they came from, too. */
+  /** Times of the rows that took over columns of the owner. They are noted like kept rows, so that their sender learns of them. */
   readonly mergedTimes: readonly (string | null)[];
 }
 
@@ -65,7 +63,7 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
   return { records, kept, erased, mergedTimes };
 }
 
-/** The tombstones but those of profiles that have an owner, and of rows of people who were erased. */
+/** The tombstones to write: not those of profiles with an owner, and not those that an erasure leaves out. */
 export function tombstonesLeft<Buried extends Tombstone>(
   table: Table,
   tombstones: readonly Buried[],
@@ -79,7 +77,7 @@ export function tombstonesLeft<Buried extends Tombstone>(
   });
 }
 
-/** The row to write, or why there is none; `here` then has it as records of the same key that follow will find it. */
+/** The row to write, or why there is none. `here` gets the row, as later records of its key will find it. */
 function fateOf(
   table: Table,
   row: Row,

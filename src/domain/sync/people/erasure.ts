@@ -3,7 +3,6 @@ import { rankTimes, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table } from "../table/table.ts";
 
-/** The last erasure of a name. */
 export interface Erasure {
   /** Canonical time. */
   readonly at: string;
@@ -11,20 +10,18 @@ export interface Erasure {
   readonly isTaken: boolean;
 }
 
-/** The message of a record that is refused for an erasure. */
 export const ERASED_MESSAGE = "was erased here";
 
-/** The text whose HMAC stands for an erased name. */
 export function erasedNameText(username: string): string {
   return `repsync.erased.name.v1\n${username}`;
 }
 
-/** True for a row that is not taken: any while the name is taken, then those that are not newer. `limit` as in `rankTimes`. */
+/** True for a row not to write: any while the name is taken, then those not newer than the erasure. `limit` as in `rankTimes`. */
 export function isLeftOut(table: Table, row: Row, erasure: Erasure, limit: string): boolean {
   return erasure.isTaken || rankTimes(rowTime(table, row), erasure.at, limit) <= 0;
 }
 
-/** True for a tombstone that is not kept: its key has the name of somebody erased. `limit` as in `rankTimes`. */
+/** As `isLeftOut`, for a tombstone whose key has the name. */
 export function isTombstoneLeftOut(
   { at, isTaken }: Erasure,
   { deletedAt }: Tombstone,

@@ -15,7 +15,7 @@ import type { Erasure } from "./erasure.ts";
 export interface NameFacts {
   /** True with an account here that has a password: its owner alone changes the texts of the profile and `public`. */
   readonly ownsProfile: boolean;
-  /** True when the owner of any account has set `public` to false: it stays so. */
+  /** True when the owner of any account, with a password or not, has set `public` to false: it stays false. */
   readonly hidesProfile: boolean;
   /** Null for a name that was never erased here. */
   readonly erased: Erasure | null;
@@ -25,31 +25,31 @@ export interface NameFacts {
 const TABLES_OF_PEOPLE: ReadonlySet<string> = new Set(["profiles", "platform_accounts"]);
 const OWNER_COLUMNS = ["display_name", "bio", "profession", "location", "public"];
 
-/** True for a table whose rows belong to people. Only for rows of such tables there are facts. */
+/** True for a table whose rows belong to people; there are facts only about its rows. */
 export function isOfPeople({ name, pushColumns }: Table): boolean {
   return TABLES_OF_PEOPLE.has(name) && pushColumns.some((column) => column.name === "username");
 }
 
-/** True when the registry has dropped the column of such a table, which it had when it was prepared with `known` columns. */
+/** True for a table of people without `username` which had it when it was last prepared, with the columns `known`. */
 export function hasDroppedName(table: Table, known: object | undefined): boolean {
   const hadName = Object.hasOwn(known ?? {}, "username");
   return TABLES_OF_PEOPLE.has(table.name) && hadName && !isOfPeople(table);
 }
 
-/** The problem of such a table whose rows have a name. */
+/** The problem of a table with `hasDroppedName` whose rows have a name. */
 export const DROPPED_NAME =
   'its rows have a "username", by which an erasure finds them: keep the column';
 
-/** The person whom a row of such a table names; null for none. */
+/** The person whom a row names; null for none. */
 export function personOf(row: Row): string | null {
   const { username } = row;
   return typeof username === "string" ? username : null;
 }
 
 /**
- * The row to write over `here`: `arriving` itself where it agrees with the owner, else one that keeps what is the owner's and
- * is 1 µs later, so that it travels on. Null where nothing but that and the time differs: nothing is written. The caller has
- * made sure that `arriving` does not rank below `here` where that matters.
+ * The row to write over `here`: `arriving` where it agrees with the owner's columns, else with these as they are here and 1 µs
+ * later, so that it travels on. Null where it differs in nothing but these and the time. The caller has made sure that `arriving`
+ * does not rank below `here`, where that matters.
  */
 export function ownedRow(table: Table, here: Row, arriving: Row, facts: NameFacts): Row | null {
   const kept = ownersColumns(table, here, arriving, facts);

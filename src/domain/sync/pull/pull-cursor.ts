@@ -23,13 +23,12 @@ import {
 } from "./pull-group.ts";
 import { type PullProgress, readGroup, readOrdered, sentTime } from "./pull-parts.ts";
 
-/** The yield of a page: records to apply, in order. */
+/** What a page brings: records to apply, in order. */
 interface AcceptedPage extends BroughtRecords {
   /** A timestamp as received: every row before it has been brought, this page included. Null while there is none. */
   readonly seenUpTo: string | null;
   /** Rows the pull is going to bring, as far as the peer has told; null while nothing is known. */
   readonly totalRows: number | null;
-  /** True when nothing is left to ask. */
   readonly isDone: boolean;
 }
 
@@ -116,7 +115,7 @@ function* readAll(pull: PullProgress, marker: string | null, isTimelessFirst: bo
     if (timedFrom !== null) yield* readOrdered(pull, timedFrom);
   } else if (firstTime !== null && isTimelessFirst) yield* readOrdered(pull, since);
   else {
-    // The rows that have a timestamp are counted: what there is beside those has none, and is read last, wherever it comes.
+    // Rows with a timestamp are counted. All others have none, and are read last, wherever the peer puts them.
     const timed = firstTime ?? formatLike(since, FIRST_TIME_MS);
     const { total } = (yield { since: timed, offset: 0, limit: 1 }).page;
     const timelessRows = Math.max(0, page.total - total);

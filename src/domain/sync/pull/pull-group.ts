@@ -14,17 +14,16 @@ import { compareUpsertKeys, convertKey, type UpsertKey } from "../rows/row-key.t
 import type { RowMemory } from "../rows/row-memory.ts";
 import type { Table } from "../table/table.ts";
 
-/** Pages at least this long are not in the order of their keys by accident. */
+/** A page at least this long is not in the order of its keys by accident. */
 const MIN_TRUSTED_ROWS = 12;
 /** Passes, and steps back in a row, before the pull gives up. A peer with ties in random order needs about ten. */
 const MAX_PASSES = 60;
-/** The part of a page that the next one repeats, to see whether it follows on: one row of so many. */
+/** Of so many rows of a page the next page repeats one, to show whether it follows on. */
 const ROWS_PER_REPEATED = 64;
-/** A peer may send this many times the rows that it first spoke of; one that sends more is taken for endless. */
+/** A peer may send this many times the rows that it told at first; more count as endless. */
 const MAX_GROWTH = 4;
 const MIN_GROWTH_ROWS = 10_000;
 
-/** A request for a page of a pull. */
 export interface CursorRequest {
   /** A timestamp as the peer sent it; null for every row. */
   readonly since: string | null;
@@ -44,7 +43,7 @@ export type Asking<Result = void> = Generator<CursorRequest, Result, ArrivedPage
 export interface BroughtRecords {
   /** Records that did not come before with the same content. */
   readonly records: readonly JsonObject[];
-  /** The number of these that came before with another content. */
+  /** The number of these that came before with other content. */
   readonly repeated: number;
 }
 
@@ -56,12 +55,11 @@ interface Group {
   isMember(time: string | null): boolean;
   /** Names the group in messages, such as `without a timestamp`. */
   readonly label: string;
-  /** Null when the group comes first; where it begins, or nearly, when it comes last (the rows without a timestamp). */
+  /** Offset near which the group begins, when it comes last (the rows without a timestamp); null when it comes first. */
   readonly lastFrom: number | null;
-  /** Rows seen before, as `noteRecords` keeps them; the group adds its own. */
+  /** Rows seen before, as `noteRecords` notes them; the group adds its own. */
   readonly seen: RowMemory;
   ask(offset: number): Asking<ArrivedPage>;
-  /** Takes the members of a page. */
   bring(brought: BroughtRecords): void;
 }
 
@@ -74,7 +72,6 @@ interface GroupEnd {
   readonly isEndSure: boolean;
 }
 
-/** A pass through the group, from its beginning to its end. */
 interface Pass {
   /** Offset of the group's first row in it; null until a member has come. */
   start: number | null;
@@ -83,7 +80,7 @@ interface Pass {
   isOrdered: boolean;
 }
 
-/** Reads a group, from the page that has arrived on where there is one. */
+/** Reads a group; `first` is a page of it that has arrived already. */
 export function* walkGroup(
   { table, isMember, label, lastFrom, seen, ask, bring }: Group,
   first: ArrivedPage | null = null,
@@ -138,7 +135,6 @@ export function* walkGroup(
 
 /** The place up to which a group is read. It moves on, back, or to the beginning again. */
 class GroupWalk {
-  /** Offset at which passes begin. */
   begin: number;
   offset: number;
   pass = startPass();
@@ -216,10 +212,7 @@ class GroupRows {
     this.#union = { note: this.#union.note + 1, rows: 0, groupRows };
   }
 
-  /**
-   * True when as many different rows have come as the group has, all while it had that many: rows leave a group but do
-   * not join it, so between two moments with the same number it stayed the same.
-   */
+  /** True when as many rows have come as the group has, all while it had that many: rows only leave it, so it was the same. */
   isComplete(groupRows: number, members: readonly JsonObject[]): boolean {
     this.expect(groupRows);
     this.note(members);
@@ -227,7 +220,7 @@ class GroupRows {
   }
 }
 
-/** Notes records as they were sent: what they bring, and how many of them were not known by this note. */
+/** Notes records as they were sent. `fresh` is the number of those not yet known with this note. */
 export function noteRecords(
   memory: RowMemory,
   table: Table,

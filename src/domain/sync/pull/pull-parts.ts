@@ -14,12 +14,11 @@ import {
   walkGroup,
 } from "./pull-group.ts";
 
-/** The progress of a pull, which its parts share. */
+/** The state of a pull that its parts share. */
 export interface PullProgress {
   readonly table: Table;
-  /** Rows to ask for at once. */
   readonly pageRows: number;
-  /** The yield of the last page. */
+  /** What the last page brought. */
   brought: BroughtRecords;
   /** Every row before this timestamp, as received, has been brought; null while there is none. */
   seenUpTo: string | null;
@@ -27,7 +26,7 @@ export interface PullProgress {
   expectedRows: number | null;
 }
 
-/** The rows from a timestamp on, as the peer writes it, in their order. `thenRows` are to come behind them. */
+/** Reads the rows from a timestamp on, as the peer writes it, in their order. `thenRows` rows are to be read behind them. */
 export function* readOrdered(pull: PullProgress, from: string, thenRows = 0): Asking {
   const { table, pageRows } = pull;
   let since = from;
@@ -82,9 +81,8 @@ export function* readOrdered(pull: PullProgress, from: string, thenRows = 0): As
 }
 
 /**
- * The rows without a timestamp, or a whole table without a timestamp column, over pages without a `since`. `lastFrom` is null
- * when the group comes first; where it begins, or nearly, when it comes last. Returns the time from which the rows behind come,
- * as the remote writes it; null when there are none.
+ * Reads the rows without a timestamp, or a whole table without a timestamp column, over pages without a `since`. `lastFrom` as in
+ * `walkGroup`. Returns the time from which the rows behind come, as the remote writes it; null when there are none.
  */
 export function* readGroup(pull: PullProgress, lastFrom: number | null): Asking<string | null> {
   const { table, pageRows } = pull;
@@ -129,7 +127,7 @@ function checkTimes(times: readonly (string | null)[], since: string): void {
   checkOrder(times);
 }
 
-/** The rows of a page that have a timestamp are in its order. */
+/** The rows of a page with a timestamp must be in its order. */
 function checkOrder(times: readonly (string | null)[]): void {
   let previous: string | null = null;
   for (const time of times) {

@@ -22,19 +22,16 @@ import type { ColumnType } from "../table/column-types.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./row-time.ts";
 
-/** A record's row, or why the record fails. */
 type ConvertedRecord =
   | { readonly row: Row; readonly problem: null }
   | { readonly row: null; readonly problem: string };
 
-/** A column value, or why its record fails. */
 type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
 /**
- * Converts one element of `records`. `isStamped` says that a record without a time will get one; it fails in a stamped table
- * otherwise. D-14.2. Fields that are not push columns are ignored, missing ones become null; a missing
- * column with `serialize: false` stays absent. The record fails when it is not an object, when a key column is missing
- * or null, or when a value breaks its column's limits.
+ * Converts one element of `records`. Fields that are not push columns are ignored, missing ones become null; a missing column with
+ * `serialize: false` stays absent. Fails for what is no object, for a key column that is missing or null, and for a value that
+ * breaks its column's limits; in a stamped table also without a time, unless `isStamped` says that the record will get one. D-14.2.
  */
 export function convertRecord(table: Table, record: JsonValue, isStamped = false): ConvertedRecord {
   if (!isJsonObject(record)) return failed("record is not an object");
@@ -44,10 +41,7 @@ export function convertRecord(table: Table, record: JsonValue, isStamped = false
   return lack === null ? { row, problem: null } : failed(lack);
 }
 
-/**
- * The values of a record in these columns, as the table would keep them, up to the first that fails. One that is missing is
- * null, or stays absent where `mayLack` says so.
- */
+/** The row of a record in these columns, up to the first that fails; a missing one is null, or absent where it `mayLack`. */
 export function convertFields(
   columns: readonly Column[],
   record: JsonObject,
@@ -70,21 +64,17 @@ function timeProblem(table: Table, row: Row): string | null {
   return `${table.timestampColumn} is missing or null: runs and guarded pushes bring it`;
 }
 
-/** The row that a pulled record writes, or why it is refused. */
 type PulledRecord =
   | { readonly write: PulledRow; readonly problem: null }
   | { readonly write: null; readonly problem: string };
 
 interface PulledRow {
   readonly row: Row;
-  /** Why it is refused where no row has its key: a column that may not be null was not sent. */
+  /** Why the row is refused where its key is new: a column that may not be null was not sent. */
   readonly refusedIfNew?: string;
 }
 
-/**
- * Converts a record that a run pulled. A column that the remote did not send stays out of the row, so that it keeps what
- * it holds here; so does one with `serialize: false`, which runs never change. D-2.2.
- */
+/** Columns that the remote did not send, and those with `serialize: false`, stay out of the row, and so as they are here. D-2.2. */
 export function convertPulled(table: Table, record: JsonValue): PulledRecord {
   if (!isJsonObject(record)) return { write: null, problem: "record is not an object" };
   const columns = table.pushColumns.filter(({ serialize }) => serialize);
@@ -97,21 +87,28 @@ export function convertPulled(table: Table, record: JsonValue): PulledRecord {
   return { write: { row, refusedIfNew: `${needed.name} must not be null` }, problem: null };
 }
 
-/** Converts one value by its column's type. S-4.2.8. */
+/** By its column's type. S-4.2.8. */
 export function convertValue(column: Column, value: JsonValue): ConvertedValue {
   if (value === null) return convertNull(column);
   if (typeof value === "string" && !value.isWellFormed()) return { problem: ILL_FORMED };
   if (column.type === "boolean") return { value: isTruthy(value) };
-  if (column.type === "json") return convertJson(value);
+  if (column.type === "json") {
+    const problem = jsonProblem(value);
+    return problem === null ? { value } : { problem };
+  }
   if (typeof value === "object" && !isRawNumber(value)) {
     return { problem: "must not be an object or an array" };
   }
   if (typeof value === "string") return convertText(column, value);
-  if (typeof value === "boolean") return keyed(column, value);
+  // A `bigint` key refuses booleans; columns of other types keep them.
+  if (typeof value === "boolean" && column.isKey && column.type === "bigint") {
+    return convertKeyNumber(String(value));
+  }
+  if (typeof value === "boolean") return { value };
   return convertNumber(column, value);
 }
 
-/** True for a converted value that is what its column's type stands for. */
+/** True for a converted value of the type. Values that conversion left unchanged may be of another. */
 export function isOfType(type: ColumnType, value: Exclude<ColumnValue, null>): boolean {
   switch (type) {
     case "json":
@@ -199,24 +196,14 @@ function convertKeyNumber(text: string): ConvertedValue {
     : { value: String(integer) };
 }
 
-/** A boolean in a column of another type stays one; a `bigint` key has no place for it. */
-function keyed(column: Column, value: boolean): ConvertedValue {
-  return column.isKey && column.type === "bigint" ? convertKeyNumber(String(value)) : { value };
-}
-
-function convertJson(value: JsonValue): ConvertedValue {
-  const problem = jsonProblem(value);
-  return problem === null ? { value } : { problem };
-}
-
-/** The double with exactly that value; the number as it came when no double has it. */
+/** The double with exactly this value; the number unchanged when there is none. */
 function toReal(value: RawNumber): number | RawNumber {
   const number = Number(value.rawJSON);
   if (!isSameDecimal(value.rawJSON, String(number))) return value;
   return Object.is(number, -0) ? rawNumber("-0") : number;
 }
 
-/** S-4.2.8: strings by their word, others by truthiness: 0, false, [] and {} are false. D-3.3. */
+/** Strings by their word, others by truthiness: 0, false, [] and {} are false. S-4.2.8, D-3.3. */
 function isTruthy(value: Exclude<JsonValue, null>): boolean {
   if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
   if (typeof value === "boolean") return value;

@@ -49,27 +49,22 @@ function plainField(
     case "datetime":
     case "date":
       if (typeof value !== "string" || !isOfType(column.type, value)) return null;
-      if (column.type === "bigint" && column.isKey && !isWhole(value)) return null;
+      if (column.type === "bigint" && column.isKey && String(parseInt64(value)) !== value) {
+        return null;
+      }
       if (parseDecimal(value) !== value && holdsDecimals(column)) return null;
       return writtenText(column, value, form);
   }
 }
 
-function isWhole(text: string): boolean {
-  return String(parseInt64(text)) === text;
-}
-
-/** The value of a field that is marked as JSON, which is taken as it is; undefined for any other. D-14.7. */
+/** The value of a field that is marked as JSON; undefined for any other. D-14.7. */
 export function markedValue(field: CsvField): JsonValue | undefined {
   return field?.startsWith(JSON_MARK) === true
     ? parseJsonOr(field.slice(JSON_MARK.length), undefined)
     : undefined;
 }
 
-/**
- * The value of a field that is not marked, to be converted by its column's type; undefined when it should be JSON and is not,
- * or is a number of another form than the table's files have.
- */
+/** The value of an unmarked field, for conversion; undefined for no JSON, or a number not written as the table's files are. */
 export function readCsvField(
   column: Column,
   field: CsvField,

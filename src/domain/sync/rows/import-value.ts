@@ -1,11 +1,11 @@
-// Conversion of a value of a file for its column: as in a push, with what an import has to tell about it. D-10.3.
+// Converts values of files for their columns: as in a push, with what an import has to tell about them. D-10.3.
 import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import type { ColumnType } from "../table/column-types.ts";
 import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnValue, Table } from "../table/table.ts";
 import { convertValue, isOfType } from "./convert.ts";
 
-/** The value to write, with what is odd about it; or why the record fails. */
+/** The value to write, with a remark where it is odd; or why the record fails. */
 type ImportedValue =
   | { readonly value: ColumnValue; readonly oddity: string | null; readonly problem: null }
   | { readonly problem: string };
@@ -13,7 +13,7 @@ type ImportedValue =
 const TRUE_WORD = /^(?:true|1|yes|on|y|t)$/i;
 const FALSE_WORD = /^(?:false|0|no|off|n|f)$/i;
 
-/** The remark about a value that is not of its column's type. */
+/** Remarks about values that are not of their column's type. */
 const ODDITIES: Readonly<Record<ColumnType, string>> = {
   text: "is not a text",
   integer: "is not a whole number",
@@ -26,16 +26,15 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
   json: "is not JSON",
 };
 
-/** The facts of a table that conversion goes by. */
 export interface ValueTable extends Pick<Table, "timestampColumn"> {
   readonly files: Pick<Table["files"], "epoch">;
 }
 
 /**
- * Converts a value of a file by its column's type: as a pushed one, but booleans by their words, numbers and booleans in a
- * column of texts as their text, and epochs as the table's files have them. It fails as a pushed one would, and also as an
- * empty part of the key, as a boolean that is none, and as a timestamp that is no time. Any other value that its type does
- * not understand is odd. What an export marked (`isExact`) is taken as it is, and never odd. D-10.3, D-14.7.
+ * Converts a value of a file by its column's type: as a pushed one, but booleans by their words, numbers and booleans in text
+ * columns as their text, and epochs as the table's files have them. Fails as a pushed value would, and also for an empty part of
+ * the key, a boolean that is none, and a timestamp that is no time. Any other value that its type does not understand is odd. A
+ * value that an export marked (`isExact`) is taken as it is, and never odd. D-10.3, D-14.7.
  */
 export function importValue(
   table: ValueTable,

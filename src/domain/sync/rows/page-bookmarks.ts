@@ -1,6 +1,6 @@
 // Places and totals that a store remembers between pages, so that a deep page costs about as much as the first. D-3.4.
 
-/** Sequences (table and `since`) that are remembered at once; the longest unused one goes first. */
+/** Sequences remembered at once; the longest unused one goes first. */
 const MAX_SEQUENCES = 1_024;
 /** Bookmarks kept per sequence; past that, the one goes that leaves the smallest gap. */
 const MAX_BOOKMARKS = 256;
@@ -10,10 +10,7 @@ export interface PageSequence {
   readonly tableName: string;
   /** The `sinceTime` of the page query; null for every row. */
   readonly sinceTime: string | null;
-  /**
-   * Names the state of the store that the caller reads: equal only while nothing that could move a row or change a
-   * total was committed. What was remembered under another version is forgotten.
-   */
+  /** Names the state of the store. Each commit that could move a row or change a total changes it; then all is forgotten. */
   readonly version: string;
 }
 
@@ -31,10 +28,7 @@ interface Remembered<Position> {
   readonly bookmarks: PageBookmark<Position>[];
 }
 
-/**
- * Totals and places of page sequences, in bounded memory. An optimization: without it, results are the same. `Position`
- * is the store's own form of a row's order value and key.
- */
+/** Only an optimization, in bounded memory. `Position` is the store's own form of a row's order value and key. */
 export class PageBookmarks<Position> {
   readonly #sequences = new Map<string, Remembered<Position>>();
 
@@ -87,7 +81,7 @@ function sequenceName(sequence: PageSequence): string {
   return `${sequence.tableName} ${sequence.sinceTime ?? ""}`;
 }
 
-/** The index of the bookmark between the two that are nearest to each other, `keep` left out. */
+/** The index of the bookmark whose removal leaves the smallest gap; `keep` stays. */
 function leastNeeded(
   bookmarks: readonly PageBookmark<unknown>[],
   keep: PageBookmark<unknown>,

@@ -15,7 +15,7 @@ const OTHER_VALUES = 100;
 export class PageSize {
   readonly #maxBytes: number;
   readonly #maxValues: number;
-  /** At least what the list so far takes: a bracket, and each row with a comma or the other bracket. */
+  /** An upper bound of the bytes of the list so far: a bracket, and each row with a comma or the other bracket. */
   #bytes = 1;
   #values = OTHER_VALUES;
   #isEmpty = true;
@@ -29,12 +29,12 @@ export class PageSize {
     this.#maxValues = maxBytes === Number.POSITIVE_INFINITY ? maxBytes : MAX_JSON_VALUES;
   }
 
-  /** At least what the list of the rows so far takes, which is 1 or more. */
+  /** An upper bound of the bytes of the list so far, 1 or more. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Takes the next row; false when the page is too large with it, which the first row never makes it. */
+  /** Takes the next row; false when it makes the page too large, which the first row never does. */
   takes(row: Row): boolean {
     const isFirst = this.#isEmpty;
     this.#isEmpty = false;
@@ -80,7 +80,7 @@ function rowBytes(row: Row): number {
   return utf8Bytes(JSON.stringify(row)) + 1;
 }
 
-/** Not less than what the value takes. */
+/** An upper bound. */
 function estimatedValueBytes(value: ColumnValue): number {
   if (typeof value === "string") return value.length * MAX_BYTES_PER_UNIT + 2;
   if (typeof value !== "object" || value === null) return MAX_WORD_BYTES;

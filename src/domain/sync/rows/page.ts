@@ -29,7 +29,7 @@ export interface PullPage {
   readonly records: readonly Row[];
 }
 
-/** The three query parameters as text, and the hash of the columns that the remote goes by; null when absent. */
+/** The three query parameters as text, and the `columnsHash` that the remote goes by; null when absent. */
 export interface PageQuery {
   readonly since: string | null;
   readonly offset: string | null;
@@ -54,10 +54,7 @@ function readPageLimit(text: string | null, maxRows: number): number {
   return Math.min(maxRows, limit < 1 ? DEFAULT_PAGE_ROWS : limit);
 }
 
-/**
- * Puts a page together from what the store read. `totalRows` counts all rows that match the filter. Of a page that was cut
- * the limit is the number of its rows. D-7.9.
- */
+/** `totalRows` counts all rows that match the filter. A page that was cut has the number of its rows as its limit. D-7.9. */
 export function buildPullPage(
   table: Table,
   request: PageRequest,
@@ -111,7 +108,7 @@ export interface DeletedQuery {
   readonly cursor: string | null;
 }
 
-/** Reads the query as that of a pull is read: what cannot be used is ignored. The store alone knows its cursors. */
+/** Reads the query like that of a pull: what cannot be used is ignored. Only the store knows its cursors. */
 export function readDeletedQuery({ since, limit, cursor }: DeletedQuery, maxRows: number) {
   return {
     after: cursor || null,

@@ -19,11 +19,11 @@ export interface PushResult {
   readonly received?: number;
   readonly upserted: number;
   readonly integrity?: Integrity;
-  /** Rows that stayed as they are, being newer. Only of a guarded push. D-7.2. */
+  /** Newer rows that stayed as they are. Only of a guarded push. D-7.2. */
   readonly kept?: number;
   /** Rows really written. Only of a guarded or overwriting push. D-7.2. */
   readonly changed?: number;
-  /** Records that were left out, as the people whom they name were erased. Only of a guarded push, where any were. D-8.2. */
+  /** Records left out, as they name people who were erased. Only of a guarded push with any. D-8.2. */
   readonly erased?: number;
   /** Rows removed. Only of a push that carried tombstones. D-7.6. */
   readonly deleted?: number;
@@ -33,7 +33,6 @@ export interface PushResult {
   readonly error?: string;
 }
 
-/** A record that was not written, and why. */
 export interface RecordFailure {
   /** Position in the request, from 0. */
   readonly index: number;
@@ -50,30 +49,20 @@ interface CommittedPush {
   readonly failures: readonly RecordFailure[];
   readonly integrity: Integrity;
   /** Absent of a push without the guard. D-7.2. */
-  readonly guarded?: GuardedCounts;
+  readonly guarded?: { readonly kept: number; readonly erased: number };
   /** Absent of a push that neither guards nor overwrites. D-7.11. */
   readonly changed?: number;
   /** Null or absent of a push without tombstones. D-7.6. */
   readonly deletes?: PushedDeletes | null;
 }
 
-/** The counts that a guarded push tells beside. D-7.2, D-8.2. */
-interface GuardedCounts {
-  readonly kept: number;
-  readonly erased: number;
-}
-
-/** The outcome of a push's `deleted`. D-7.6. */
 interface PushedDeletes {
   readonly members: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
   readonly removed: number;
 }
 
-/**
- * The result of a committed push: every record that did not fail and was not left out counts as upserted. D-3.6. Members of `deleted` that
- * failed are listed behind the records. D-7.6.
- */
+/** Records that neither failed nor were left out count as upserted. Errors of `deleted` come last. D-3.6, D-7.6. */
 export function pushedResult(table: Table, push: CommittedPush): PushResult {
   const { records, failures, integrity, guarded, changed, deletes = null } = push;
   const keys = deletes?.members.map(tombstoneKey) ?? [];
@@ -96,7 +85,6 @@ export function pushedResult(table: Table, push: CommittedPush): PushResult {
   };
 }
 
-/** At most `MAX_PUSH_ERRORS`. */
 function errorsOf(
   table: Table,
   records: readonly (JsonValue | null)[],

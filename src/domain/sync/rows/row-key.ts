@@ -17,7 +17,6 @@ import { keyText } from "./row-text.ts";
 /** The values of the key columns, in the order of `upsert_key`. */
 export type UpsertKey = readonly ColumnValue[];
 
-/** The upsert key of a record that was sent. */
 export interface RowKey {
   /** The key columns as the table would keep them; as they were sent when the key is not usable. */
   readonly columns: Row;
@@ -27,7 +26,7 @@ export interface RowKey {
   readonly isUsable: boolean;
 }
 
-/** Derives the key of a record that was sent. Stored rows have theirs already: `keyText`. */
+/** The key of a record that was sent. Stored rows have theirs by `keyText`. */
 export function rowKey(table: Table, record: JsonValue): RowKey {
   const key = isJsonObject(record) ? convertFields(table.keyColumns, record).row : null;
   const columns = key ?? recordKey(table, record);
@@ -40,13 +39,13 @@ export function recordKey(table: Table, record: JsonValue): JsonObject {
   return Object.fromEntries(table.keyColumns.map(({ name }) => [name, fieldOf(fields, name)]));
 }
 
-/** The key of a record that was sent, as the table would keep it; null when it is not usable. */
+/** The key of a record that was sent, as the table would keep it; null for no usable one. */
 export function convertKey(table: Table, record: Row): UpsertKey | null {
   const { row } = convertFields(table.keyColumns, record);
   return row === null ? null : keyOf(table, row);
 }
 
-/** As `convertKey`, for a place in the order: it takes keys that a shorter column would refuse today. */
+/** As `convertKey`, for a place in the order: keys that are longer than the column allows today count too. */
 export function convertPosition(table: Table, record: Row): UpsertKey | null {
   const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
   return convertKey({ ...table, keyColumns }, record);
@@ -56,7 +55,7 @@ export function keyOf(table: Table, row: Row): UpsertKey {
   return table.keyColumns.map(({ name }) => row[name] ?? null);
 }
 
-/** A key as the row that has nothing else, for the stores. */
+/** A key as a row without other columns. */
 export function keyRow(table: Table, key: UpsertKey): Row {
   return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
 }

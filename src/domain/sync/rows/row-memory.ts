@@ -40,15 +40,11 @@ export function hashRow({ key, content = "" }: RowToRemember): RowHash {
 
 const UNKNOWN: KnownRow = { note: 0, isSame: false };
 
-/**
- * Rows by key, as hashes: 64 bits of the key, 32 of the content, and a number to note. Two keys of a million share a
- * hash once in some 37 million times.
- */
+/** Rows as hashes, 64 bits of the key, 32 of the content. Two of a million keys share one once in 37 million times. */
 export class RowMemory {
   #slots = new Uint32Array(FIRST_SLOTS * SLOT_WORDS);
   #size = 0;
 
-  /** The number of different keys. */
   get size(): number {
     return this.#size;
   }
@@ -58,7 +54,6 @@ export class RowMemory {
     return this.noteHash(hashRow(row), note);
   }
 
-  /** As `note`. */
   noteHash(hash: RowHash, note: number): KnownRow {
     if (this.#size >= (this.#slots.length / SLOT_WORDS) * MAX_LOAD) this.#grow();
     const slots = this.#slots;
@@ -123,7 +118,6 @@ export interface RowVersion extends RowHash {
   readonly micros: number;
 }
 
-/** Before all times. */
 export const NO_TIME = Number.NEGATIVE_INFINITY;
 
 /** The version of a row as the table keeps it; equal contents have equal texts. */
@@ -131,7 +125,6 @@ export function versionOf(table: Table, row: Row, content: string): RowVersion {
   return { ...hashRow({ key: keyText(table, row), content }), micros: microsOf(table, row) };
 }
 
-/** The time of a row as `RowVersion` has it. */
 export function microsOf(table: Table, row: Row): number {
   const time = rowTime(table, row);
   return time === null ? NO_TIME : timeMicros(time);

@@ -11,10 +11,7 @@ export function rowText(table: Table, row: Row): string {
   return text;
 }
 
-/**
- * The text of the key of a stored row, or of a key as the table keeps it; of a record that was sent, `rowKey` has it. Numbers count as
- * they are written: in a key, `1.5` and `1.50` are two rows in every store. D-3.1.
- */
+/** The text of a key as the table keeps it (`rowKey` has that of a sent record). In keys `1.5` and `1.50` differ. D-3.1. */
 export function keyText(table: Table, row: Row): string {
   let text = "";
   for (const { name } of table.keyColumns) {
@@ -35,7 +32,7 @@ function columnText(column: Column, value: ColumnValue): string {
   return decimal === null ? valueText(value) : `"${decimal}"`;
 }
 
-/** Every value starts with a sign of its kind and shows where it ends, so that two rows never share a text. */
+/** Every value begins with a sign of its kind and shows where it ends, so two rows never share a text. */
 function valueText(value: JsonValue): string {
   if (value === null) return "~";
   if (typeof value === "string") return `'${value.length}:${value}`;

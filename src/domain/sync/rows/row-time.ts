@@ -1,9 +1,15 @@
 // The timestamp of a row, as text and as canonical time, and other times in the same notation: a peer is asked with
 // times written as it writes them.
-import { compareDateTimes, dateTimeMs, formatMs, parseDateTime } from "../../shared/time.ts";
+import {
+  compareDateTimes,
+  DAY_MS,
+  dateTimeMs,
+  formatMs,
+  parseDateTime,
+} from "../../shared/time.ts";
 import { isVersioned, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 
-/** Nothing that a row or a tombstone has is later. */
+/** The latest time that a row or a tombstone can have. */
 export const LAST_TIME = "9999-12-31T23:59:59.999999Z";
 
 /** A row's timestamp as it was sent or is kept; null when it has none that can be parsed. */
@@ -18,7 +24,7 @@ export function rowTime(table: Table, row: Row): string | null {
   return typeof value === "string" ? parseDateTime(value) : null;
 }
 
-/** True where a record brings no value for the time of its table. */
+/** True where a row of a table with timestamps brings no value for it. */
 export function isTimeless({ timestampColumn }: Table, row: Row): boolean {
   return timestampColumn !== null && (row[timestampColumn] ?? null) === null;
 }
@@ -50,7 +56,7 @@ export function formatLike(sample: string, atMs: number): string {
   return writeLike(sample, formatMs(atMs));
 }
 
-/** The time one microsecond later, the smallest step that is kept, in the same notation; the last time there is stays. */
+/** The time one microsecond later, the smallest step, in the same notation; the last time there is stays. */
 export function justAfter(time: string): string {
   const canonical = parseDateTime(time);
   if (canonical === null) throw new Error("Only a date and time has one behind it");
@@ -62,7 +68,7 @@ export function justAfter(time: string): string {
   return writeLike(time, `${seconds}.${digits}Z`);
 }
 
-/** A time in milliseconds since 1970, or, for a table by days, the start of its day, UTC: a row of it may come until its end. */
+/** `atMs`, or for a table by days the start of its day in UTC: rows of a day may come until it ends. */
 export function startMs(table: Table, atMs: number): number {
   return isByDay(table) ? Math.floor(atMs / DAY_MS) * DAY_MS : atMs;
 }
@@ -73,7 +79,7 @@ export function startLike(table: Table, sample: string, atMs: number): string {
   return isByDay(table) && sample.length === DATE_CHARS ? start.slice(0, DATE_CHARS) : start;
 }
 
-/** The first time that is kept at or after a canonical one, where times are kept as texts without a zone, which order by time. */
+/** The first time at or after a canonical one, where times are kept as texts without a zone, which order by time. */
 export function zonelessFrom(table: Table, time: string): string {
   const zoneless = time.slice(0, -1);
   // "2024-05-01" comes before "2024-05-01T00:00:00" but is the same time.
@@ -81,12 +87,10 @@ export function zonelessFrom(table: Table, time: string): string {
   return isDay ? zoneless.slice(0, DATE_CHARS) : zoneless;
 }
 
-/** True for a table whose times are days. */
 export function isByDay(table: Table): boolean {
   return timestampColumnOf(table)?.type === "date";
 }
 
-const DAY_MS = 86_400_000;
 const DATE_CHARS = "2026-03-01".length;
 
 function writeLike(sample: string, canonical: string): string {
@@ -96,9 +100,9 @@ function writeLike(sample: string, canonical: string): string {
   return canonical.replace("T", separator).replace("Z", utcZone);
 }
 
-// The newer of two versions of a row. D-7.1.
+// Which of two versions of a row is newer. D-7.1.
 
-/** A timestamp further ahead of the clock of the deployment that decides ranks below all that are not. */
+/** A timestamp further ahead of the clock of the deciding deployment ranks below all others. */
 export const MAX_AHEAD_MS = 300_000;
 export const TOO_FAR_AHEAD = `more than ${MAX_AHEAD_MS / 60_000} minutes ahead of the clock here`;
 
@@ -107,10 +111,7 @@ export function aheadLimit(nowMs: number): string {
   return formatMs(nowMs + MAX_AHEAD_MS);
 }
 
-/**
- * The canonical time of what is done to a row now: now, or 1 µs after the row's canonical time where that is later and not
- * more than 5 minutes ahead. So it wins over the row.
- */
+/** The canonical time of a change that wins over the row: now, or 1 µs after the row, unless that is too far ahead. */
 export function changeTime(rowTime: string | null, nowMs: number): string {
   const now = formatMs(nowMs);
   if (rowTime === null || compareDateTimes(rowTime, aheadLimit(nowMs)) > 0) return now;
@@ -119,8 +120,8 @@ export function changeTime(rowTime: string | null, nowMs: number): string {
 }
 
 /**
- * Below 0 when the canonical time `a` ranks below `b`, 0 when both rank the same, above 0 otherwise. No time (null) ranks
- * below all; times behind `limit` (`aheadLimit`) below all that are not, and among each other by time.
+ * Below 0 when the canonical time `a` ranks below `b`, 0 when both rank the same, above 0 otherwise. No time (null) ranks below
+ * all; times behind `limit` (`aheadLimit`) rank below all others, and among each other by time.
  */
 export function rankTimes(a: string | null, b: string | null, limit: string): number {
   if (a === null || b === null) return Number(a !== null) - Number(b !== null);
@@ -129,7 +130,7 @@ export function rankTimes(a: string | null, b: string | null, limit: string): nu
   return compareDateTimes(a, b);
 }
 
-/** True when a guard keeps `arriving` out, as it ranks below `here`. `limit` as in `rankTimes`. */
+/** True when a guard keeps `arriving` out. `limit` as in `rankTimes`. */
 export function ranksBelow(table: Table, here: Row, arriving: Row, limit: string): boolean {
   return isVersioned(table) && rankTimes(rowTime(table, arriving), rowTime(table, here), limit) < 0;
 }

@@ -1,4 +1,4 @@
-// Rows for people to look at in a browser, whose numbers are doubles. D-9.5.
+// Rows for people to look at in a browser, where numbers are doubles. D-9.5.
 import { isSameDecimal } from "../../shared/decimal.ts";
 import { hashHex } from "../../shared/hash.ts";
 import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
@@ -9,9 +9,9 @@ const WHOLE = /^-?\d+$/;
 const MIN_VALUE_CHARS = 64;
 
 /**
- * The row with numbers that are no doubles, and integers beyond 2^53, as strings. One with more than `maxChars` characters of
- * JSON has its long values cut to equal shares of that; the end of a cut value says how long it was and has its hash, so that
- * others still differ from it.
+ * The row with numbers that no double holds, and integers beyond 2^53, as texts. A row of more than `maxChars` characters of JSON
+ * has its long values cut to equal shares of that; a cut value ends with its length and its hash, so that others still differ from
+ * it.
  */
 export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): JsonObject {
   const fields = Object.entries(row).map(([name, value]): [string, JsonValue] => [
@@ -41,7 +41,7 @@ function isExact(text: string): boolean {
   return isSameDecimal(text, String(double));
 }
 
-/** A value as it was sent, with the numbers of the one here in place of the texts that they were shown as. */
+/** A value as it was sent, with the numbers of `here` in place of the texts that they were shown as. */
 export function asStored(sent: JsonValue, here: JsonValue): JsonValue {
   if (isRawNumber(here)) return sent === exact(here) ? here : sent;
   if (Array.isArray(sent)) {

@@ -1,16 +1,16 @@
-// The time that a record gets which brings none. D-14.2.
+// The times of records that bring none. D-14.2.
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import { aheadLimit, changeTime } from "./row-time.ts";
 import { outlives } from "./tombstone.ts";
 
-/** The stamp of rows that had no time when their table became stamped. Nobody knows the newer of two such rows. */
+/** The stamp of rows that had no time when their table became stamped: nobody knows which of two is newer. */
 export const FIRST_STAMP = "1970-01-01T00:00:00Z";
 
 /** The stamps of records. */
 export interface StampRule {
-  /** Canonical time of the file that they come from, to be a new row's where it is earlier than now; null for none. */
+  /** Canonical time of the records' file, which new rows get unless it is later than now; null for none. */
   readonly fileTime: string | null;
-  /** True when rows come back that were deleted after the time of the file. */
+  /** True: rows that were deleted after the time of the file come back. */
   readonly restores: boolean;
 }
 
@@ -22,14 +22,14 @@ interface StampedWrite {
   readonly time: string | null;
   /** True when the record brings a value for the time, be it one or not. */
   readonly bringsTime: boolean;
-  /** The row: its canonical time, and whether the record changes another of its columns; null without one. */
+  /** The row of its key: canonical time, and whether the record changes another column; null for none. */
   readonly here: { readonly time: string | null; readonly isChanged: boolean } | null;
-  /** The time of its key's tombstone; null without one. */
+  /** The time of its key's tombstone; null for none. */
   readonly deletedAt: string | null;
   readonly nowMs: number;
 }
 
-/** The fate of a record: a time to stamp it with; `own` writes it as it is, `same` and `deleted` do not write it. */
+/** A time to stamp a record with; `own` writes it as it is, `same` and `deleted` do not write it. */
 type StampFate = { readonly time: string } | "own" | "same" | "deleted";
 
 export function stampFate(rule: StampRule, write: StampedWrite): StampFate {
@@ -53,7 +53,7 @@ function isDeletedSince({ fileTime }: StampRule, write: StampedWrite): boolean {
   return compareDateTimes(deletedAt, fileTime) > 0 && !outlives(time, deletedAt, aheadLimit(nowMs));
 }
 
-/** Now, or right behind what is there: whoever writes has seen it. */
+/** Now, or right behind the row and the tombstone: whoever writes has seen both. */
 function timeBehind({ here, deletedAt, nowMs }: StampedWrite): string {
   const ofRow = changeTime(here?.time ?? null, nowMs);
   const ofTombstone = changeTime(deletedAt, nowMs);

@@ -1,4 +1,4 @@
-// A tombstone: what it is, what outlives it, and how a member of a push's `deleted` becomes one. D-7.6.
+// Tombstones: what outlives one, and how a member of a push's `deleted` becomes one. D-7.6.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
@@ -10,7 +10,7 @@ import { changeTime, LAST_TIME, rankTimes, rowTime, TOO_FAR_AHEAD } from "./row-
 export interface Tombstone {
   /** The key columns, as the table keeps them. */
   readonly key: Row;
-  /** Canonical time: a row that is not later does not come back. The `changeTime` of the row that was deleted. */
+  /** Canonical time, the `changeTime` of the deleted row. A row that is not later does not come back. */
   readonly deletedAt: string;
 }
 
@@ -29,10 +29,7 @@ type ConvertedTombstone =
   | { readonly tombstone: Tombstone; readonly problem: null }
   | { readonly tombstone: null; readonly problem: string };
 
-/**
- * Converts one member of `deleted`: `key` holds every key column, as a record would, and `deleted_at` a time that is not
- * behind `aheadLimit`; by default any. Other fields are ignored.
- */
+/** Converts a member of `deleted`: `key` with every key column, `deleted_at` up to `aheadLimit`. Other fields are ignored. */
 export function convertTombstone(
   table: Table,
   member: JsonValue,

@@ -1,17 +1,18 @@
-// Decides what a write does to rows and tombstones, by what a store has of the same keys: one way for every
-// store that reads first. D-3.6, D-7.1, D-7.4, D-7.6.
+// Decides what a write does to rows and tombstones, by what a store has of the same keys: once for all stores that read first.
+// D-3.6, D-7.1, D-7.4, D-7.6.
 import { compareDateTimes } from "../../shared/time.ts";
 import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
+import type { RecordFailure } from "./push-result.ts";
 import { keyText } from "./row-text.ts";
 import { aheadLimit, earliestTime, isTimeless, rankTimes } from "./row-time.ts";
 import { FIRST_STAMP, type StampRule, stampFate } from "./stamp.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
-/** A record that is to be written: the table's `pushColumns`. One that is absent stays as it is, and is null in a new row. */
+/** A record to be written, with the table's `pushColumns`. An absent column stays as it is, and is null in a new row. */
 export interface ArrivingRecord {
   readonly index: number;
   readonly row: Row;
-  /** Why it fails if its row would be new; absent if it may be new. */
+  /** Why it fails where its row would be new; absent where it may be new. */
   readonly refusedIfNew?: string | undefined;
   /** The `keyText` of its row. */
   readonly keyText: string;
@@ -27,14 +28,14 @@ export interface FoundRow {
   readonly row: Row;
 }
 
-/** The rows and tombstones that a store has of the keys of a write, by `keyText`; deciding changes them. */
+/** Rows and tombstones that a store has of the keys of a write, by `keyText`. Deciding changes them. */
 export interface FoundByKey {
   readonly rows: Map<string, FoundRow>;
   /** The `deletedAt` of tombstones. */
   readonly tombstones: Map<string, string>;
 }
 
-/** The arriving tombstones and records; tombstones come first. */
+/** Tombstones are decided before records. */
 export interface Arrivals<Arriving> {
   readonly deleted: readonly Tombstone[];
   readonly records: readonly Arriving[];
@@ -62,18 +63,17 @@ export interface WriteDecision<Arriving> {
   readonly sent: readonly Arriving[];
   /** The records of `sent` whose rows are new. */
   readonly added: readonly Arriving[];
-  /** The records that failed. */
-  readonly failures: readonly { readonly index: number; readonly message: string }[];
+  readonly failures: readonly RecordFailure[];
   /** Positions of the records that a newer row or tombstone keeps out. */
   readonly kept: readonly number[];
   /** Positions of the records whose rows stay deleted. */
   readonly buried: readonly number[];
-  /** The earliest canonical time that a row of `sent` gets, and that of a row that stays, being newer; null for none. */
+  /** The earliest canonical time that a row of `sent` gets, and that of a newer row that stays; null for none. */
   readonly earliestChanged: string | null;
   readonly earliestKept: string | null;
 }
 
-/** Decides tombstones that arrive, then records, each as if those before had been done; a step for each. */
+/** Decides tombstones, then records, each as if those before had been written; a step for each. */
 export function* decideWrite<Arriving extends ArrivingRecord>(
   table: Table,
   arriving: Arrivals<Arriving>,
@@ -92,7 +92,7 @@ export function* decideWrite<Arriving extends ArrivingRecord>(
   return decision.made;
 }
 
-/** True when a row that is there gets the time of the record, where it is written. */
+/** True when a stored row gets the time of the record, where it is written. */
 export function setsTime(
   { timestampColumn, updateColumns }: Table,
   { row }: Pick<ArrivingRecord, "row">,
@@ -116,7 +116,7 @@ class Decision<Arriving extends ArrivingRecord> {
     forgotten: new Set<string>(),
     sent: [] as Arriving[],
     added: [] as Arriving[],
-    failures: [] as { readonly index: number; readonly message: string }[],
+    failures: [] as RecordFailure[],
     kept: [] as number[],
     buried: [] as number[],
   };
@@ -177,7 +177,7 @@ class Decision<Arriving extends ArrivingRecord> {
     else this.#write(record, here);
   }
 
-  /** With the guard its tombstone keeps a row out that is not later. */
+  /** With the guard a tombstone keeps out a row that is not later. */
   #keepsOut({ keyText: text, time }: Arriving): boolean {
     const deletedAt = this.#tombstones.get(text);
     if (deletedAt === undefined || this.#rule.conflict !== "newer") return false;
@@ -214,7 +214,7 @@ class Decision<Arriving extends ArrivingRecord> {
     return given.some(({ name }) => isOther(row, here.row, name));
   }
 
-  /** Nothing tells which of two rows without a time is newer. D-14.2. */
+  /** True for two different rows with the first stamp: nothing tells which is newer. D-14.2. */
   #isUndecided(here: FoundRow, record: Arriving): boolean {
     if (!this.#table.stamped || !this.#isGuarded) return false;
     const areFirst = here.time === FIRST_STAMP && record.time === FIRST_STAMP;
@@ -271,7 +271,6 @@ function updatedRow(table: Table, here: FoundRow, record: ArrivingRecord): Found
   return { time, row: { ...here.row, ...Object.fromEntries(changes) } };
 }
 
-/** Names of the columns that a record changes in its row. */
 export function changedColumns(table: Table, row: Row, before: Row): readonly string[] {
   const given = givenColumns(table, row).filter(({ name }) => isOther(row, before, name));
   return given.map(({ name }) => name);

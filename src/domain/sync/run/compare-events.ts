@@ -1,4 +1,4 @@
-// The difference of a row between both ends, and what a comparison tells those who watch it. D-4.10, D-9.5.
+// Differences of rows between both ends, and what a comparison tells its watchers. D-4.10, D-9.5.
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
 import { wireName } from "../../shared/wire-names.ts";
@@ -40,7 +40,7 @@ export interface KeptRow {
   readonly reason: KeptReason;
 }
 
-/** Rows that a repair left as they were, and the first of them as far as they are known. */
+/** Rows that a repair left as they were: their number, and the first of them. */
 export interface KeptRows {
   readonly count: number;
   readonly examples: readonly KeptRow[];
@@ -73,7 +73,7 @@ export type CompareEvent =
   | { readonly type: "error"; readonly table: string; readonly error: string }
   | FinishedEvent;
 
-/** A row that differs as it was found; the result counts, as the row may have come again in another state. */
+/** A row as it was found to differ. Only the result counts, as the row may be told again in another state. */
 interface DifferenceEvent {
   readonly type: "difference";
   /** The kind as examples name it. */
@@ -84,14 +84,13 @@ interface DifferenceEvent {
   readonly there: JsonObject | null;
 }
 
-/** The result. D-4.10. */
 interface CompareDoneEvent extends CompareCounts {
   readonly type: "done";
   readonly table: string;
   readonly examples: CompareExamples;
 }
 
-/** A difference for people to look at: long values are cut, so that a kept comparison stays small. */
+/** Cuts long values, so that a kept comparison stays small. */
 export function differenceEvent(
   difference: Difference,
   key: JsonObject,

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
-/** The differences of two registrations of a table, as far as they matter for a run. */
+/** How a table is registered differently at both ends, as far as a run cares. */
 interface SchemaDifferences {
   /** Why the table cannot move in either direction; null when it can. */
   readonly problem: AppError | null;
@@ -12,11 +12,10 @@ interface SchemaDifferences {
   readonly pushProblem: AppError | null;
   /** Columns here that the remote does not have: they do not take part. By name. */
   readonly leftOut: readonly string[];
-  /** Notes for the user that are no failures. */
   readonly warnings: readonly string[];
 }
 
-/** Compares a table with how the remote has it. Columns that are hidden at an end are none there. */
+/** Compares a table with how the remote has it. A column that is hidden at an end counts as absent there. */
 export function compareSchemas(table: Table, there: TableSchema): SchemaDifferences {
   const sent = table.movedColumns;
   const leftOut = sent.map(({ name }) => name).filter((name) => !has(there, name));
@@ -32,10 +31,7 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
   };
 }
 
-/**
- * The differences to a remote that tells no schema but has this record, if any: a field that is not sent from here, and that
- * `remote_only` does not list, would be emptied there.
- */
+/** For a remote without a schema, by a record of it: a push empties fields that are not sent, unless `remote_only` lists them. */
 export function differencesOfRecord(table: Table, record: JsonObject | null): SchemaDifferences {
   const none = { problem: null, pushProblem: null, leftOut: [], warnings: [] };
   const known = new Set(["id", ...table.movedColumns.map(({ name }) => name), ...table.remoteOnly]);
@@ -87,7 +83,7 @@ function emptied(table: Table, name: string): string {
   return `"${name}" is ${isHidden ? "hidden here" : "only there"} and would be emptied`;
 }
 
-/** The columns that a push changes there in a row that exists, beside those of the key. S-4.2.9. */
+/** The columns other than the key that a push changes there in a row that exists. S-4.2.9. */
 function updatedThere({ columns, updateColumns }: TableSchema): readonly string[] {
   const names = Object.keys(columns);
   if (updateColumns === "__all__") return names.filter((name) => name !== "id");
@@ -119,7 +115,7 @@ function typeThere(there: TableSchema, name: string): Column["type"] | null {
   return there.columns[name]?.type ?? null;
 }
 
-// The columns that took part when a table was last moved in a direction: they tell a registry that has changed since, at
+// The columns that took part when a table was last moved in a direction. By them a run sees that a registry has changed since, at
 // either end. D-7.3.
 
 /** The columns of a run that ended well. */
@@ -136,15 +132,12 @@ export function columnsNow(table: Table, leftOut: readonly string[]): KnownColum
   return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };
 }
 
-/** Columns that take part now and did not then: they are to be moved for all rows. None when nothing is known of then. */
+/** Columns that take part now and did not then: they are to be moved for all rows. None without `then`. */
 export function addedColumns(then: KnownColumns | undefined, now: KnownColumns): readonly string[] {
   return then === undefined ? [] : now.moved.filter((name) => !then.moved.includes(name));
 }
 
-/**
- * The columns that were not registered here then, though the remote had them or may have: nothing was fetched for them,
- * so that a push would empty what the remote has.
- */
+/** Columns here that were not there then, though the remote may have had them: a push would empty what was never fetched. */
 export function unfetchedColumns(
   then: KnownColumns | undefined,
   now: KnownColumns,
@@ -163,7 +156,7 @@ export function leavingOut(
   return { moved: moved.filter((name) => !isOut(name)), leftOut: [...leftOut, ...out] };
 }
 
-/** Throws `sync_failed` where the other direction has moved rows without columns that take part now, beside those that are `known`. D-7.3. */
+/** Throws `sync_failed` where the other direction last moved without columns that take part now and are not `known`. D-7.3. */
 export function requireMoved(
   table: string,
   now: KnownColumns,

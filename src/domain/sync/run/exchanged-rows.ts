@@ -1,13 +1,13 @@
-// Exchanged rows, which both ends had alike: as they last went to the remote, or came from it. A push that meets such a row again,
-// unchanged, does not send it, so that it reverts no edit with the same time. D-7.1.
+// Exchanged rows: as they last went to the remote or came from it, and so as both ends had them. A push does not send such a row
+// again while it is unchanged, so that it reverts no edit with the same time. D-7.1.
 import { parseDateTime } from "../../shared/time.ts";
 import { microsOf, NO_TIME, type RowVersion, RowVersions, versionOf } from "../rows/row-memory.ts";
 import { timeMicros } from "../rows/row-time.ts";
 import type { Row, Table } from "../table/table.ts";
 
-/** A store keeps a block as one value, and reading one holds nothing else up for long. */
+/** A store keeps a block as one value; reading one does not hold up anything else for long. */
 const MAX_BLOCK_VERSIONS = 50_000;
-/** Versions that are held before those that the push has passed are dropped. */
+/** Versions from which on those that the push has passed are dropped. */
 const MANY_VERSIONS = 50_000;
 
 interface KeptBlock {
@@ -18,8 +18,8 @@ interface KeptBlock {
 }
 
 /**
- * The exchanged rows of one table during a push. Blocks are read as it comes to their times, and what it has passed is dropped, so
- * that not all are held at once. A table without a timestamp column has none: each push sends all of it.
+ * The exchanged rows of one table during a push. It reads blocks as the push comes to their times, and drops what the push has
+ * passed, so that not all are held at once. Without a timestamp column there are none: each push sends the whole table.
  */
 export class ExchangedRows {
   readonly #table: Table;
@@ -38,7 +38,7 @@ export class ExchangedRows {
       .sort((a, b) => a.firstMicros - b.firstMicros);
   }
 
-  /** Reads block after block until all are read that rows may be in. Call it before `has`. */
+  /** Reads every block that may hold these rows, one in each step. Call it before `has`. */
   *readFor(rows: readonly Row[]): Generator<void, void, undefined> {
     if (this.#unread.length === 0) return;
     const lastMicros = rows.reduce(
@@ -54,10 +54,7 @@ export class ExchangedRows {
     return this.#versions.find(exchangedVersion(this.#table, row))?.isSame ?? false;
   }
 
-  /**
-   * Adds rows that have gone, and drops what the marker behind them has passed. Returns their block, as `exchangedBlock` does,
-   * with every row of which another version was exchanged.
-   */
+  /** Adds sent rows, drops what the marker has passed, and returns the block; rows known in another version are in it, too. */
   note(rows: readonly Row[], pushMarker: string | null): Uint8Array | null {
     const versions = versionsToKeep(this.#table, rows, pushMarker, this.#versions);
     for (const version of versions) this.#versions.note(version, this.#ownNumber);
@@ -101,7 +98,7 @@ export class ExchangedRows {
   }
 }
 
-/** The block of rows that came, as the table keeps them: of those that a push from the marker on can meet. Null for none. */
+/** The block of rows that came, as the table keeps them, as far as a push from the marker on can meet them. Null for none. */
 export function exchangedBlock(
   table: Table,
   rows: readonly Row[],
@@ -121,7 +118,7 @@ function versionsToKeep(
   const fromMicros = firstMetMicros(pushMarker);
   return rows.flatMap((row) => {
     const isMet = canBeMet(microsOf(table, row), fromMicros);
-    // Most rows of a large push are behind its marker: their texts are not made.
+    // Saves making the texts of most rows of a large push, which are behind its marker.
     if (!isMet && known.size === 0) return [];
     const version = exchangedVersion(table, row);
     return isMet || known.find(version) !== null ? [version] : [];
@@ -176,12 +173,10 @@ function* readBlock(block: Uint8Array): Generator<RowVersion, void, undefined> {
   }
 }
 
-/** The number of versions in a block. */
 export function countBlock(block: Uint8Array): number {
   return Math.floor(block.byteLength / ENTRY_BYTES);
 }
 
-/** The earliest time in a block, as in `RowVersion`. */
 function firstMicros(block: Uint8Array): number {
   const view = viewOf(block);
   let first = Number.POSITIVE_INFINITY;
@@ -191,7 +186,7 @@ function firstMicros(block: Uint8Array): number {
   return first;
 }
 
-/** The block in parts of a few MiB at most, as stores keep them; an empty one in one. */
+/** The block in parts of a few MiB at most, as stores keep it; an empty block is one part. */
 export function blockParts(block: Uint8Array): readonly Uint8Array[] {
   const partBytes = MAX_PART_VERSIONS * ENTRY_BYTES;
   const parts = [block.subarray(0, partBytes)];

@@ -17,7 +17,6 @@ export interface ImportWarning extends RecordProblem {
   readonly line: number;
 }
 
-/** A problem of a record that failed. */
 export interface ImportFailure extends ImportWarning {
   /** `key=value, key=value`; null when there is no record to take it from. */
   readonly key: string | null;
@@ -26,7 +25,6 @@ export interface ImportFailure extends ImportWarning {
 /** A row that a dry run finds to be overwritten. */
 export interface ImportChange {
   readonly line: number;
-  /** The key as in `ImportFailure`. */
   readonly key: string | null;
   /** The columns that would change, as they are now. */
   readonly here: Row;
@@ -79,7 +77,7 @@ export type ImportEvent =
   | ImportErrorEvent
   | FinishedEvent;
 
-/** The end of an import that ended before its file did. */
+/** The end of an import that failed before the end of its file. */
 interface ImportErrorEvent {
   readonly type: "error";
   readonly table: string;

@@ -1,16 +1,15 @@
-// The notes of rows that runs would pass over: of each table a mark that grows, and the earliest time noted since. D-7.4.
+// Notes of the rows that runs would pass over: for each table a growing mark, and the earliest time noted since. D-7.4.
 import { parsePlace, placeText } from "../../shared/list-query.ts";
 import { compareDateTimes, dateTimeMs, formatMs } from "../../shared/time.ts";
 import { earliestTime, startMs } from "../rows/row-time.ts";
 import type { Table } from "../table/table.ts";
 
-/** Notes kept of each kind. Fewer are as right, and make runs that stayed away for long begin earlier than they need to. */
+/** Notes kept of each kind. With fewer, runs after a long time begin earlier than they need to. */
 const MAX_NOTES = 50;
 
 /** The number of a mark, and the earliest canonical time noted since the mark before. */
 type LateNote = readonly [number: number, time: string];
 
-/** The notes that a store keeps of a table. */
 export interface LateNotes {
   /** Random; tells the marks of these notes from all others. */
   readonly origin: string;
@@ -33,12 +32,12 @@ export interface LateTimes {
   readonly freshByOthers?: string | null;
 }
 
-/** The canonical time before which the time of a row is late: further back than the lag. A `date` is its day's end. */
+/** The canonical time before which a row is late: further back than the lag. A `date` counts as the end of its day. */
 export function lateBefore(table: Table, nowMs: number): string {
   return formatMs(startMs(table, nowMs - table.lagSeconds * 1_000));
 }
 
-/** The times that a commit notes which becomes visible at a time of the store's clock. `isOwnRun`: a run here brought its rows. */
+/** The times that a commit notes, visible at `visibleMs` by the store's clock. `isOwnRun`: a run here brought its rows. */
 export function lateTimesOf(
   table: Table,
   { earliestChanged, earliestKept }: Record<"earliestChanged" | "earliestKept", string | null>,
@@ -53,7 +52,6 @@ export function lateTimesOf(
   return { byOwnRuns: null, byOthers, freshByOthers: fresh };
 }
 
-/** The notes of a table that has none yet. */
 export function noLateNotes(origin: string): LateNotes {
   return { origin, last: 0, byOwnRuns: [], byOthers: [] };
 }
@@ -76,14 +74,13 @@ export function hasNoTime(times: LateTimes): boolean {
   return Object.values(times).every((time) => time === null);
 }
 
-/** The mark that stands for all these notes. */
 export function markOf({ origin, last }: LateNotes): string {
   return placeText(origin, last);
 }
 
 /**
- * The earliest times noted after a mark: `from` of late and kept rows, `freshFrom` of rows that are not late. Where notes were put
- * together they are earlier. Null when none was noted; the empty text, the start, for a mark that was never given.
+ * The earliest times noted after a mark: `from` of late and kept rows, `freshFrom` of fresh ones; earlier where notes were put
+ * together. Null when none was noted; empty, the start, for a mark that was never given.
  */
 export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: boolean) {
   const number = parsePlace(notes.origin, notes.last, mark);
@@ -98,7 +95,7 @@ export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: 
   };
 }
 
-/** The notes with one more, which covers earlier ones of the same or a later time: these go. */
+/** Adds a note, and drops those of the same or a later time, which it covers. */
 function added(
   list: readonly LateNote[] = [],
   number: number,
@@ -110,10 +107,7 @@ function added(
   return notes.length > MAX_NOTES ? putTogether(notes) : notes;
 }
 
-/**
- * Two neighbours become one: those whose times differ least in proportion to their distance from the last time. So who stayed
- * away for long begins earlier by a part of that only.
- */
+/** Joins the two neighbours whose gap is smallest beside their distance from the last time, so that runs begin little earlier. */
 function putTogether(notes: readonly LateNote[]): readonly LateNote[] {
   const times = notes.map(([, time]) => dateTimeMs(time));
   const lastMs = times.at(-1) ?? 0;

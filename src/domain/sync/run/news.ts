@@ -1,14 +1,11 @@
-// The news of a run or comparison as a list that does not grow with the rows. S-6, D-4.4, D-7.11, D-9.5.
+// The news of a run or comparison, as a list that does not grow with the rows. S-6, D-4.4, D-7.11, D-9.5.
 import type { CompareEvent } from "./compare-events.ts";
 import type { ImportEvent } from "./import-events.ts";
 import type { BatchEvent, RetryNotice, RunNews } from "./run.ts";
 
 export type News = RunNews | CompareEvent | ImportEvent;
 
-/**
- * Adds news to a list. Batches of one table and direction that follow one another become one, which counts the rows and
- * bytes of all; of progress the last stays; a retry goes when something else comes.
- */
+/** Adds news. Batches of one table and direction in a row become one; of progress the last stays; a retry goes with the next. */
 export function addNews<Some extends News>(list: Some[], news: Some): void {
   if (list.at(-1)?.type === "retry") list.pop();
   const joined = withLast(news, list.at(-1));
@@ -16,7 +13,7 @@ export function addNews<Some extends News>(list: Some[], news: Some): void {
   else list[list.length - 1] = joined;
 }
 
-/** The news that stand for both; null for such that do not go on with the last. */
+/** The news that stand for both; null where they do not continue the last. */
 function withLast<Some extends News>(news: Some, last: Some | undefined): Some | null {
   if (last?.type === "progress" && news.type === "progress") return news;
   if (last?.type !== "batch" || news.type !== "batch") return null;
@@ -24,7 +21,7 @@ function withLast<Some extends News>(news: Some, last: Some | undefined): Some |
   return { ...news, ...summed(last, news, 1) };
 }
 
-/** The counts of a batch with those of another added, or taken away. */
+/** The counts of a batch plus or minus those of another. */
 function summed(one: BatchEvent, other: BatchEvent, sign: 1 | -1) {
   return {
     recordsSent: one.recordsSent + sign * other.recordsSent,
@@ -35,7 +32,7 @@ function summed(one: BatchEvent, other: BatchEvent, sign: 1 | -1) {
   };
 }
 
-/** The news since a reader last looked: those that `now` has and `told` lacks. Both lists are made by `addNews`. */
+/** The news that `now` has and `told` lacks. Both lists are made by `addNews`. */
 export function newsSince(told: readonly News[], now: readonly News[]): readonly News[] {
   const [before, after] = [lasting(told), lasting(now)];
   const [lastTold, sameNow] = [before.at(-1), after[before.length - 1]];
@@ -46,7 +43,6 @@ export function newsSince(told: readonly News[], now: readonly News[]): readonly
   ];
 }
 
-/** True once nothing more comes. */
 export function hasEnded(news: readonly News[]): boolean {
   return news.at(-1)?.type === "finished";
 }
@@ -55,7 +51,7 @@ function lasting(news: readonly News[]): readonly News[] {
   return news.at(-1)?.type === "retry" ? news.slice(0, -1) : news;
 }
 
-/** The part of the last news told that came since. */
+/** What has been added to the last news told. */
 function grown(told: News | undefined, now: News | undefined): readonly News[] {
   if (told?.type === "progress" && now?.type === "progress") {
     return now.rows === told.rows ? [] : [now];

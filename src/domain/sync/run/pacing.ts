@@ -1,5 +1,4 @@
-// How much a run sends or asks for at once, and when it repeats a request that failed: both follow what the remote can
-// take. D-4.6.
+// How much a run sends or asks for at once, and when it repeats a failed request: as much as the remote can take. D-4.6.
 import type { RefusalReason, RemotePeerErrorKind } from "../../shared/error-kinds.ts";
 import {
   FIRST_BATCH_ROWS,
@@ -13,15 +12,12 @@ import {
 import { PageSize } from "../rows/page-size.ts";
 import type { Row } from "../table/table.ts";
 
-/** A run loses nothing of its lease while it takes in a page. */
+/** Longest time to take in a page, so that the lease does not end meanwhile. */
 const MAX_TAKING_IN_MS = LEASE_TTL_MS / 3;
 /** Once a batch was too large, each good one makes the next larger by this fraction: an eighth. */
 const SLOW_GROWTH = 8;
 
-/**
- * The size of the next push batch or pull page. It doubles until one was too large, and grows slowly
- * after that.
- */
+/** The size of the next push batch or pull page. It doubles until one is too large, and then grows slowly. */
 export class BatchSize {
   #ceilingRows: number;
   #rows: number;
@@ -33,43 +29,41 @@ export class BatchSize {
     this.#rows = Math.min(firstRows, this.#ceilingRows);
   }
 
-  /** Rows of the next batch, 1 or more. */
   get rows(): number {
     return this.#rows;
   }
 
-  /** A batch succeeded: the next one may be larger, unless this one took long. */
+  /** After a batch that succeeded: the next one may be larger, unless this one took long. */
   grow(tookMs: number): void {
     if (tookMs > MAX_GROWING_BATCH_MS) return;
     const stepRows = this.#isSearching ? this.#rows : Math.ceil(this.#rows / SLOW_GROWTH);
     this.#rows = Math.min(this.#ceilingRows, this.#rows + stepRows);
   }
 
-  /** Takes the time that rows took to be taken in: the next ones are to take a third of a lease at most. D-11.1. */
+  /** Limits the next page by the time in which rows were taken in: to a third of a lease at most. D-11.1. */
   takeIn(rows: number, tookMs: number): void {
     if (tookMs <= MAX_TAKING_IN_MS) return;
     this.#isSearching = false;
     this.#rows = Math.max(1, Math.min(this.#rows, Math.floor((rows * MAX_TAKING_IN_MS) / tookMs)));
   }
 
-  /** A batch of this size took too long. */
+  /** After a batch that took too long. */
   shrink(tooManyRows: number): void {
     this.#isSearching = false;
     this.#rows = Math.max(1, Math.min(this.#rows, Math.floor(tooManyRows / 2)));
   }
 
-  /** A batch of this size is more than the remote ever takes. */
+  /** After a batch that is larger than the remote ever takes. */
   limit(tooManyRows: number): void {
     this.#ceilingRows = Math.max(1, Math.min(this.#ceilingRows, Math.floor(tooManyRows / 2)));
     this.shrink(tooManyRows);
   }
 }
 
-/** The number of rows of a table, or of tombstones, that remotes were seen to take, or to send in time, at once. D-11.2. */
+/** The numbers of rows, or of tombstones, that remotes were seen to take, or to send in time, at once. D-11.2. */
 export class LearnedSizes {
   readonly #rows = new Map<string, number>();
 
-  /** Notes a number of rows that was too much for a remote. */
   learn(address: string, tableName: string, tooManyRows: number): void {
     this.#rows.set(`${tableName} ${address}`, Math.max(1, Math.floor(tooManyRows / 2)));
   }
@@ -87,7 +81,7 @@ export function rowsThatFit(rows: readonly Row[], maxBytes = MAX_PUSH_BATCH_BYTE
   return count < 0 ? rows.length : count;
 }
 
-/** Two halves of a batch, the first one not shorter. */
+/** The first half is not shorter. */
 export function halves<Item>(batch: readonly Item[]): [readonly Item[], readonly Item[]] {
   const middle = Math.ceil(batch.length / 2);
   return [batch.slice(0, middle), batch.slice(middle)];

@@ -11,9 +11,9 @@ export interface Rejection {
   readonly message: string;
 }
 
-/** A record that one end rejected, and that waits. */
+/** A rejected record that is kept to be tried again. */
 export interface RejectedRecord {
-  /** Opaque; never used again. As texts, ids are in the order in which the entries were first noted. */
+  /** Opaque; never used again. Ids order as texts by when their entries were first noted. */
   readonly id: string;
   readonly table: string;
   readonly direction: SyncDirection;
@@ -21,7 +21,7 @@ export interface RejectedRecord {
   /** The whole record as it was pulled; null for a push, whose row is in the table. */
   readonly record: JsonObject | null;
   readonly message: string;
-  /** Equal for records with the same content: tells a dropped record from a changed one. */
+  /** Equal for records with the same content: it tells whether a dropped record has changed. */
   readonly fingerprint: string;
   /** Times it was rejected, 1 or more. */
   readonly attempts: number;
@@ -29,7 +29,7 @@ export interface RejectedRecord {
   readonly lastAtMs: number;
 }
 
-/** A rejected record, as lists show it. D-4.9. */
+/** As lists show it. D-4.9. */
 export interface RejectedItem
   extends Omit<RejectedRecord, "record" | "fingerprint" | "firstAtMs" | "lastAtMs"> {
   /** ISO 8601. */
@@ -45,7 +45,6 @@ export interface DroppedRecord {
   readonly fingerprint: string;
 }
 
-/** Records of a table and direction that were accepted, by their keys. */
 export interface AcceptedRecords {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -53,8 +52,8 @@ export interface AcceptedRecords {
 }
 
 /**
- * Identifies an entry among those of a table and direction: keys are the same when their columns hold the same JSON, in any
- * order of fields: `1` and `1.0` are two. Records of which a key column is null are apart by their content, too.
+ * Identifies an entry within a table and direction. Keys with the same JSON are one, in any order of fields; `1` and `1.0` are two.
+ * Records with a null in the key are told apart by their content, too.
  */
 export type EntryName = readonly [key: string] | readonly [key: string, fingerprint: string];
 
@@ -62,25 +61,23 @@ const MAX_NAME_BYTES = 500;
 const MAX_PERSON_BYTES = 128;
 
 export function entryName({ key, fingerprint }: DroppedRecord): EntryName {
-  // A key with null identifies no row: its entries are apart by their content.
   const isOfRow = !Object.values(key).includes(null);
   return isOfRow ? [keyName(key)] : [keyName(key), fingerprint];
 }
 
-/** The begin of the names of all entries of a key. */
+/** The first part of the names of all entries of a key. */
 export function keyName(key: JsonObject): string {
   const name = JSON.stringify(Object.entries(key).sort(([a], [b]) => (a < b ? -1 : 1)));
   return utf8Bytes(name) <= MAX_NAME_BYTES ? name : hashHex(name);
 }
 
-/** Whom a record names by its `username`; undefined for nobody, and for what can be nobody's name. */
+/** The person whom a record names by its `username`; undefined for none, and for a text that cannot be a name. */
 export function namedPerson({ key, record }: Pick<NewRejection, "key" | "record">) {
   const name = key["username"] ?? record?.["username"];
   if (typeof name !== "string" || !isKey([name])) return undefined;
   return utf8Bytes(name) <= MAX_PERSON_BYTES ? name : undefined;
 }
 
-/** A rejection that one commit notes in an entry. */
 export interface NotedRejection {
   readonly name: EntryName;
   readonly attempts: number;
@@ -89,8 +86,8 @@ export interface NotedRejection {
 }
 
 /**
- * Plans the notes of rejections, in their order, one for each entry. `droppedAs` has the fingerprints of those that were
- * dropped, by `nameText`: such a record is not noted, another one of its key is, and the drop is forgotten.
+ * Plans the notes of rejections, in their order, one for each entry. `droppedAs` has the fingerprints of dropped records, by
+ * `nameText`. A dropped record is not noted; another record of its key is, and the drop is forgotten.
  */
 export function planRejections(
   rejections: readonly NewRejection[],

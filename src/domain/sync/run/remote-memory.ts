@@ -1,6 +1,6 @@
-// The memory of a table about its remote. D-4.5, D-11.10. A table keeps the memory of one remote, known by the
-// id of its store. Each direction says whose it is; where either names another remote the next run takes nothing of both and
-// drops it in its first commit. So two processes with different remotes lose nothing.
+// The memory of a table about its remote, which is known by the id of its store. D-4.5, D-11.10. Each direction names its remote.
+// Where one names another, the next run takes nothing of both and drops them in its first commit. So two processes with different
+// remotes lose nothing.
 import { LEAST_DELETE_LIMIT } from "../../shared/limits.ts";
 import {
   compareDateTimes,
@@ -22,11 +22,11 @@ export interface DirectionMemory {
   readonly ownClock?: string;
   /** The mark of late rows up to which rows were moved: the own one for a push, the remote's for a pull. D-7.4. */
   readonly lateMark?: string;
-  /** The columns that took part. It says what the rows here hold, not where a run begins, so it is not cleared. D-7.3. */
+  /** The columns that took part. Not cleared: it tells what the rows here hold, and not where a run begins. D-7.3. */
   readonly columns?: KnownColumns;
-  /** The place up to which tombstones were moved. Deletes before it may not be known any more, so it is not cleared. D-7.6. */
+  /** The place up to which tombstones were moved. Not cleared: deletes before it may no longer be known. D-7.6. */
   readonly deletes?: DeletePlace;
-  /** Versions that pulls have added to the exchanged rows since they were put together. D-7.1. */
+  /** Versions that pulls have added to the exchanged rows since these were last put together. D-7.1. */
   readonly added?: number;
 }
 
@@ -51,7 +51,6 @@ export function clearedMemory({ columns, deletes }: DirectionMemory): DirectionM
   };
 }
 
-/** True when all fields are the same. */
 export function isSameMemory(a: DirectionMemory, b: DirectionMemory): boolean {
   const textOf = (memory: DirectionMemory) =>
     JSON.stringify(Object.entries(memory).sort(([x], [y]) => (x < y ? -1 : 1)));
@@ -62,7 +61,7 @@ export function isNoChange(change: MemoryChange): boolean {
   return SYNC_DIRECTIONS.every((direction) => Object.keys(change[direction] ?? {}).length === 0);
 }
 
-/** Two changes as one; of a field that both have the second counts. */
+/** Of a field that both have the second counts. */
 export function bothChanges(first: MemoryChange, second: MemoryChange): MemoryChange {
   return {
     push: { ...first.push, ...second.push },
@@ -76,12 +75,12 @@ export interface RemoteIdentity {
   readonly address: string;
 }
 
-/** The text that is kept of a remote. */
+/** The text by which a remote is remembered. */
 export function remoteText({ id, address }: RemoteIdentity): string {
   return id ?? address;
 }
 
-/** True for the text of another remote. One of which only the address was kept, and that tells an id now, is the same. */
+/** True for the text of another remote. A remote that was kept by its address, and tells an id now, is the same. */
 export function isOtherRemote(kept: string | undefined, { id, address }: RemoteIdentity): boolean {
   return kept !== undefined && kept !== id && kept !== address;
 }
@@ -95,12 +94,12 @@ export function markerLagSeconds(
   return time === null ? null : (nowMs - dateTimeMs(time)) / 1000;
 }
 
-// The place up to which the tombstones of a table were moved in a direction, and the limit of rows that they may delete. D-7.6.
+// How far the tombstones of a table were moved in a direction, and how many rows they may delete. D-7.6.
 
 export interface DeletePlace {
   /** A cursor of the end that the tombstones come from; null for the beginning of its list. */
   readonly cursor: string | null;
-  /** The time at which that end gave the cursor, by the clock of its store, as its record of deletes; canonical. */
+  /** Canonical time at which that end gave the cursor, by the clock of its store. */
   readonly givenAt: string;
 }
 
@@ -112,10 +111,7 @@ export function isPlaceTooOld({ givenAt }: DeletePlace, earliestAvailable: strin
 
 const LIMIT_PART = 0.1;
 
-/**
- * Rows of a table that one run may delete at an end that has `rowCount` rows: what the request says, or the registry, or
- * `LEAST_DELETE_LIMIT` or a tenth of the table, whichever is more. D-7.6.
- */
+/** Rows that one run may delete of `rowCount`: by the request, else the registry, else `LEAST_DELETE_LIMIT` or a tenth. D-7.6. */
 export function deleteLimit(table: Table, requested: number | null, rowCount: number): number {
   const ownLimit = Math.max(LEAST_DELETE_LIMIT, Math.floor(rowCount * LIMIT_PART));
   return requested ?? table.maxDeletes ?? ownLimit;

@@ -1,5 +1,4 @@
-// The rows of a remote that tells no digests and guards nothing, as they were when they were read: some 50 bytes a row. D-4.10,
-// D-7.2.
+// The rows of a remote that tells no digests and guards nothing, as they were when read, in some 50 bytes each. D-4.10, D-7.2.
 import type { JsonObject } from "../../shared/json.ts";
 import { dateTimeMs } from "../../shared/time.ts";
 import { convertPulled } from "../rows/convert.ts";
@@ -16,7 +15,7 @@ import { rowText } from "../rows/row-text.ts";
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 
-/** A row as the remote has it: a version that is newer, the same one, another one or none. */
+/** How the remote has a row: newer, the same, another version or not at all. */
 type RemoteVersion = "newer" | "same" | "other" | "absent";
 
 export class RemoteRows {
@@ -37,7 +36,7 @@ export class RemoteRows {
     this.sampleTime ??= rowTimeText(table, record);
     const row = convertPulled(table, record).write?.row ?? null;
     const { text } = rowKey(table, record);
-    // A record that can be no row here is another version of its key.
+    // A record that cannot be a row here is another version of its key.
     this.#versions.note(
       row === null
         ? { ...hashRow({ key: text }), micros: microsOf(table, record) }
@@ -50,7 +49,7 @@ export class RemoteRows {
     return this.#versions.find({ ...hashRow({ key }), micros: NO_TIME }) !== null;
   }
 
-  /** The row that is like this here, as it has it. */
+  /** How the remote has the row that is like this here. */
   versionThere(row: Row): RemoteVersion {
     const own = versionOf(this.#table, row, rowText(this.#table, row));
     const there = this.#versions.find(own);
@@ -60,19 +59,19 @@ export class RemoteRows {
     return this.#ranksAbove(there.micros, own.micros) ? "newer" : "other";
   }
 
-  /** The number of these rows that it had otherwise, or not at all. */
+  /** The number of these rows that the remote had otherwise, or not at all. */
   countOthers(rows: readonly Row[]): number {
     return rows.filter((row) => this.versionThere(row) !== "same").length;
   }
 
-  /** The times, as in `RowVersion`, of the rows whose keys are not among others. */
+  /** The times, as in `RowVersion`, of the rows whose keys are not in `others`. */
   *timesBut(others: RowMemory): Generator<number, void, undefined> {
     for (const [version] of this.#versions.all()) {
       if (others.findHash(version).note === 0) yield version.micros;
     }
   }
 
-  /** True for a row whose time ranks below all others by the remote's clock of now. */
+  /** True for a row whose time is too far ahead of the remote's clock. */
   isTooFarAhead(row: Row): boolean {
     return microsOf(this.#table, row) > this.#aheadMicros;
   }

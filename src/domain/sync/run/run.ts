@@ -1,4 +1,4 @@
-// Sync runs, what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
+// Sync runs: what lists and the status show of them, and their events. S-2.5, S-2.6, S-4.4, S-6, D-4.
 import { NO_ROWS, NO_TABLE_RESULT, type RowCounts, type TableResult } from "./table-result.ts";
 
 export type SyncDirection = "push" | "pull";
@@ -20,7 +20,7 @@ export interface RunRequest {
   readonly isDryRun: boolean;
   /** Overwrites newer rows; only with one direction. Absent: false. D-7.1. */
   readonly isForced?: boolean;
-  /** Instead of each table's own limit; absent or null for that. D-7.6. */
+  /** In place of each table's own limit; absent or null for none. D-7.6. */
   readonly maxDeletes?: number | null;
   readonly trigger: RunTrigger;
 }
@@ -42,7 +42,6 @@ interface StoredRunBase {
   readonly error?: string;
 }
 
-/** A run. D-4.3. */
 export interface SyncRun extends StoredRunBase, RowCounts {
   readonly kind: "sync";
   readonly direction: RunDirection;
@@ -63,10 +62,9 @@ export interface CompareRun extends StoredRunBase, CompareCounts {
   readonly repair: CompareRepair | null;
 }
 
-/** The way of rows that differ: to the remote, from it, or the newer one of two to the end that lacks it. D-7.5. */
+/** The way of rows that differ: to the remote, from it, or the newer of two to the other end. D-7.5. */
 export type CompareRepair = SyncDirection | "newest";
 
-/** The counts of a comparison. D-4.10. */
 export interface CompareCounts {
   readonly matched: number;
   readonly different: number;
@@ -108,7 +106,7 @@ export function readStoredRun(text: string): StoredRun {
     name,
     { ...NO_TABLE_RESULT, ...Object(result) },
   ]);
-  // The run comes first, too, for the order of its fields.
+  // The run also comes first, for the order of its fields.
   return { ...run, ...NO_ROWS, ...run, tables: Object.fromEntries(tables) };
 }
 
@@ -126,13 +124,12 @@ export interface SyncStatus {
   readonly features: { readonly gzip: true; readonly sha256: true; readonly incremental: true };
 }
 
-/** How many rows a table has by the counts of a status; null where it has no count there, or one below 0: S-2.5. */
+/** The rows of a table by a status; null where it tells none, or -1. S-2.5. */
 export function rowsIn(counts: SyncStatus["tableCounts"], table: string): number | null {
   const rows = Object.hasOwn(counts, table) ? (counts[table] ?? -1) : -1;
   return rows < 0 ? null : rows;
 }
 
-/** The subject of an event. */
 interface OfTable {
   readonly table: string;
   readonly direction: SyncDirection;
@@ -192,7 +189,6 @@ export interface RetryNotice extends OfTable {
   readonly reason: string;
 }
 
-/** The news of a run for those who watch it. */
 export type RunNews = RunEvent | RetryNotice;
 
 /** The text of a notice, such as `retry 3 of 8 in 4 s: <reason>`; part of a second counts as one. D-7.11. */

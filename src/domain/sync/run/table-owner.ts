@@ -1,4 +1,4 @@
-// The end at which a table is written, and what that means for a run. D-11.9.
+// The end that owns a table, where its rows are written, and what that means for a run. D-11.9.
 import { AppError } from "../../shared/errors.ts";
 import type { Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
@@ -12,7 +12,7 @@ export function lacksOwner({ timestampColumn, direction }: Table): boolean {
   return timestampColumn === null && direction === null;
 }
 
-/** The directions of a run in which a table goes; a forced run leaves nothing out. */
+/** The directions of a run that move a table; a forced run leaves none out. */
 export function ownedDirections(
   { direction }: Table,
   directions: readonly SyncDirection[],
@@ -22,12 +22,12 @@ export function ownedDirections(
   return directions.filter((one) => one === direction);
 }
 
-/** Why a table that goes the other way only is not moved in a direction. */
+/** Why a table that only goes the other way is not moved in this direction. */
 export function otherWay(direction: SyncDirection): OwnerProblem {
   return direction === "push" ? "not_pushed" : "not_pulled";
 }
 
-/** Compares what both registries say about the owner of a table; `ownId` is the id of this deployment. */
+/** Compares the owners that both registries name; `ownId` is the id of this deployment. */
 export function compareDirections(
   { name, direction }: Table,
   there: TableSchema | null,
@@ -42,16 +42,15 @@ export function compareDirections(
   return { problem: null, warnings: [text] };
 }
 
-/** The problem of these tables. */
 export function ownerError(problem: OwnerProblem, tables: readonly string[]): AppError {
   const [text, hint] = TEXTS[problem];
   return new AppError("sync_failed", `${text} ${namesOf(tables)}`, { hint });
 }
 
-/** With the text and the hint within what a run tells. */
+/** So that names, text and hint fit into what a run tells. */
 const MAX_NAMES_CHARS = 45;
 
-/** Whole names, the first at least, and how many more there are. */
+/** Whole names, one at least, and how many more there are. */
 function namesOf(tables: readonly string[]): string {
   let text = "";
   for (const [i, name] of tables.entries()) {
@@ -85,7 +84,7 @@ const TEXTS: Readonly<Record<OwnerProblem, readonly [text: string, hint: string]
   ],
 };
 
-/** Throws for a table whose rows the remote owns: the next pull would undo what anything but a run writes here. */
+/** Throws for a table whose rows the remote owns: the next pull would undo any write here but its own. */
 export function requireOwned(
   { name, direction }: Table,
   kind: "conflict" | "invalid_request",

@@ -2,9 +2,9 @@
 
 /** Counts of the rows of a table, or of a whole run. */
 export interface RowCounts {
-  /** Rows that stayed at either end, being newer than what came. D-7.1. */
+  /** Newer rows that stayed at either end. D-7.1. */
   readonly kept: number;
-  /** Rows that either end left out, as the people whom they name were erased there. D-8.2. */
+  /** Rows that either end left out, as they name people who were erased there. D-8.2. */
   readonly erased: number;
   /** Rows really written, here and there. D-7.11. */
   readonly changed: number;
@@ -31,14 +31,13 @@ export interface TableResult extends RowCounts, EndCounts {
   readonly durationMs: number;
   /** Notes for the user that are no failures. D-7.3. */
   readonly warnings: readonly string[];
-  /** There, and true, for a table that did not come to its end while others did. */
+  /** True for a table that failed while others did not; else absent. */
   readonly isFailed?: true;
 }
 
-/** Fields that `addResults` sums. */
 type Summed = Exclude<keyof TableResult, keyof EndCounts | "warnings" | "isFailed">;
 
-/** Counts of a table or run that has done nothing; a new count is added here and in `RowCounts`. */
+/** A new count is added here and in `RowCounts`. */
 export const NO_ROWS: RowCounts = {
   kept: 0,
   erased: 0,
@@ -56,7 +55,6 @@ const NO_SUMS: Readonly<Record<Summed, number>> = {
   ...NO_ROWS,
 };
 
-/** A table of which nothing is known yet. */
 export const NO_TABLE_RESULT: TableResult = {
   ...NO_SUMS,
   countHere: null,
@@ -72,7 +70,6 @@ export function addResults(before: TableResult, after: TableResult): TableResult
   return { ...after, ...(Object.fromEntries(sums) as Record<Summed, number>), warnings };
 }
 
-/** The counts of rows among what a result holds. */
 export function rowCounts(result: RowCounts): RowCounts {
   const names = Object.keys(NO_ROWS) as (keyof RowCounts)[];
   const counts = names.map((name) => [name, result[name]]);

@@ -3,13 +3,11 @@
 export const TRAFFIC_UNITS = ["minute", "hour"] as const;
 export type TrafficUnit = (typeof TRAFFIC_UNITS)[number];
 
-/** The traffic of a minute, or an hour. */
 export interface TrafficCounts {
   /** Start of the minute or hour, in milliseconds since 1970. */
   readonly atMs: number;
   /** Rows moved: written or removed by synchronization. */
   readonly rows: number;
-  /** Lookups that were decided. */
   readonly lookups: number;
 }
 

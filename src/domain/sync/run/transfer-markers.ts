@@ -1,5 +1,5 @@
-// The markers of one transfer of a table: where it begins, by what earlier runs kept, if that can be trusted, or at rows noted
-// since as late; and what to commit with its rows. D-4.5, D-4.6, D-7.4.
+// The markers of one transfer of a table: where it begins, and what to commit with its rows. It begins where earlier runs ended, if
+// their marker can be trusted, or at rows noted since as late. D-4.5, D-4.6, D-7.4.
 import { AppError } from "../../shared/errors.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
 import { earliestTime, MAX_AHEAD_MS, rowTime, startLike } from "../rows/row-time.ts";
@@ -14,7 +14,7 @@ import {
 } from "./remote-memory.ts";
 import type { SyncDirection } from "./run.ts";
 
-/** Canonical times when a run asked the remote, by the clocks of both ends' stores, which note late rows and deletes. */
+/** Canonical times at which a run asked the remote, by the clocks of both stores, which note late rows and deletes. */
 export interface Clocks {
   readonly remoteTime: string;
   readonly ownTime: string;
@@ -25,30 +25,25 @@ interface MarkerOptions {
   readonly direction: SyncDirection;
   readonly clocks: Clocks;
   readonly kept: TableMemory;
-  /** The columns that take part. */
   readonly columns: KnownColumns;
   /** The columns of the last push to keep once a pull has ended; null for no change. */
   readonly pushedAnew: KnownColumns | null;
-  /** The time by which rows may be committed later than their times at the source, without being noted. */
+  /** Seconds by which a row may be committed at the source later than its time says, without being noted. */
   readonly lagSeconds: number;
-  /** The time by which the clock of an end may be set back between two runs. */
+  /** Seconds by which the clock of an end may be set back between two runs. */
   readonly clockLagSeconds: number;
-  /** True of a remote that tells its late rows. */
   readonly tellsOfLateRows: boolean;
-  /** Noted at the source since the mark that was kept last; null where nothing tells of that. */
+  /** Late rows at the source since the mark that was kept last; null where nothing tells of them. */
   readonly late: LateRowsTold | null;
 }
 
 export class TransferMarkers {
   /** Time to begin at, which the source can read; null to begin at the first row. */
   readonly start: string | null;
-  /**
-   * Canonical: rows from this time on may have been noted as late. Null when none was, the empty text when all may have
-   * been.
-   */
+  /** Canonical time from which on rows may have been noted as late; null for none, empty for all. */
   readonly lateFrom: string | null;
   readonly #options: MarkerOptions;
-  /** The memory of the direction, with what has been committed since. */
+  /** The memory of the direction, as it was last committed. */
   #written: DirectionMemory;
   /** The clocks: without them a marker cannot be trusted. */
   readonly #companions: DirectionMemory;
@@ -72,7 +67,6 @@ export class TransferMarkers {
     return this.#written.marker || null;
   }
 
-  /** True for a row that may have been noted as late. */
   isLate(row: Row): boolean {
     if (this.lateFrom === null || this.lateFrom === "") return this.lateFrom !== null;
     const time = rowTime(this.#options.table, row);
@@ -85,14 +79,14 @@ export class TransferMarkers {
     const { table, lagSeconds } = this.#options;
     const marker = markerBehind(table, seenUpTo, this.#startedAtMs() - lagSeconds * 1_000);
     if (this.current !== null && !isLater(marker, this.current)) return {};
-    // All rows are read, so those noted as late before the mark are among them.
+    // All rows are read, and so all that were noted as late before the mark.
     const mark = this.lateFrom === "" ? this.#mark : {};
     return this.#keep({ ...this.#companions, marker, ...mark });
   }
 
   /**
-   * The start by the clock of the source. Rows that are too far ahead for the other end stay out there for now: a remote that tells of
-   * such rows does so in time; to any other they are sent again. D-7.1, D-7.4.
+   * The start of the transfer by the clock of the source. Rows that are too far ahead for the other end stay out there for now. A
+   * remote that tells of late rows tells of them later; to any other they are sent again. D-7.1, D-7.4.
    */
   #startedAtMs(): number {
     const { direction, clocks, tellsOfLateRows } = this.#options;
@@ -102,8 +96,9 @@ export class TransferMarkers {
   }
 
   /**
-   * The change to commit before the first row is sent, or with the first ones that come: other columns do not move, those among
-   * them that this instance does not know yet. `keepsFirst` says whether to keep them where nothing is. D-7.3.3.
+   * The change to commit before the first row is sent, or with the first that come: the columns that take part, where some do not
+   * that did, or are left out. An instance that knows more columns sees by it which ones did not move. `keepsFirst`: also where
+   * none are kept yet. D-7.3.3.
    */
   begin(keepsFirst: boolean): MemoryChange {
     const { columns } = this.#options;
@@ -128,11 +123,11 @@ export class TransferMarkers {
     const written = { ...this.#written, ...wanted };
     if (isSameMemory(written, this.#written)) return {};
     this.#written = written;
-    // All of them, as a run with full may have cleared them meanwhile.
+    // All fields, as a run with full may have cleared them meanwhile.
     return { [this.#options.direction]: wanted };
   }
 
-  /** The clocks to keep. Throws when one was set back by more than the allowance for late commits. */
+  /** The clocks to keep. Throws when one was set back by more than its allowance. */
   #latestClocks(): DirectionMemory {
     const { direction, clocks, kept } = this.#options;
     const memory = kept[direction];
@@ -142,7 +137,7 @@ export class TransferMarkers {
     return { remoteClock, ownClock };
   }
 
-  /** The later one of a clock's time and what is remembered of it with the marker. */
+  /** The later one of a clock's time and the time remembered with the marker. */
   #latestClock(whose: string, remembered: string | undefined, time: string): string {
     const { clockLagSeconds } = this.#options;
     const before = this.current === null ? time : (remembered ?? time);
@@ -160,16 +155,13 @@ export class TransferMarkers {
   }
 }
 
-/**
- * The marker once everything up to `seenUpTo` has been applied: that text itself, or `latestMs` where it is earlier, in the
- * notation of the rows' own times, which the end that sent them can read.
- */
+/** The earlier of `seenUpTo` and `latestMs`, written as the sender writes times: the marker once all before it is applied. */
 export function markerBehind(table: Table, seenUpTo: string, latestMs: number): string {
   const latest = startLike(table, seenUpTo, latestMs);
   return isLater(seenUpTo, latest) ? latest : seenUpTo;
 }
 
-/** A marker that nobody kept a mark with may be behind rows that came late: then all rows are read. */
+/** A marker without a mark may be behind late rows: then all rows are read. */
 function startAt(
   marker: string | null,
   lateFrom: string | null,

@@ -1,4 +1,4 @@
-// The types of columns. Free of what checks registry files, as the published client reads them too.
+// The types of columns, apart from the checks of registry files, which the published client does without.
 
 /** Every type of a column. A new one goes here first: the compiler names most of what it needs. */
 export const COLUMN_TYPES = [
@@ -15,7 +15,7 @@ export const COLUMN_TYPES = [
 
 export type ColumnType = (typeof COLUMN_TYPES)[number];
 
-/** Types that the columns of a key may have. D-2.2.7. */
+/** Types of columns of a key. D-2.2.7. */
 export const KEY_TYPES: readonly ColumnType[] = [
   "text",
   "integer",
@@ -25,7 +25,7 @@ export const KEY_TYPES: readonly ColumnType[] = [
   "date",
 ];
 
-/** True where values are decimals with every digit, as text: numbers that differ in their text may be equal. */
+/** True where values are decimals with every digit, as text: different texts may be equal numbers. */
 export function holdsDecimals({ type }: { readonly type: ColumnType }): boolean {
   return type === "numeric" || type === "bigint";
 }

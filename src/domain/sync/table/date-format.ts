@@ -15,7 +15,7 @@ const PARTS: Readonly<Record<string, readonly [part: Part, digits: string]>> = {
   ss: ["second", String.raw`\d{2}`],
   SSS: ["milli", String.raw`\d{3}`],
 };
-/** A letter that is no token would be taken for one that is wanted, such as `YY` or `MMM`. */
+/** A letter that is no token may be meant as one, such as in `YY` or `MMM`. */
 const LETTER = /^[A-SU-Ya-z]$/;
 
 type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
@@ -23,18 +23,17 @@ type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
 const DATE_PARTS: readonly Part[] = ["year", "month", "day"];
 
 export class DateFormat {
-  /** The format as it was given. */
   readonly text: string;
   readonly #tokens: readonly string[];
   readonly #pattern: RegExp;
-  /** The tokens up to the last part of a date, where those of a time come after it; else all of them. */
+  /** The tokens of the date, where those of a time come behind it; else all. */
   readonly #dateTokens: readonly string[];
 
   private constructor(text: string, tokens: readonly string[]) {
     this.text = text;
     this.#tokens = tokens;
-    const firstTime = tokens.findIndex((token) => isTimePart(token));
-    const lastDate = tokens.findLastIndex((token) => isDatePart(token));
+    const firstTime = tokens.findIndex((token) => PARTS[token] !== undefined && !isDatePart(token));
+    const lastDate = tokens.findLastIndex(isDatePart);
     const hasDateFirst = firstTime > lastDate;
     this.#dateTokens = hasDateFirst ? tokens.slice(0, lastDate + 1) : tokens;
     const date = patternOf(this.#dateTokens);
@@ -42,7 +41,7 @@ export class DateFormat {
     this.#pattern = new RegExp(`^${date}${rest === "" ? "" : `(?:${rest})?`}$`);
   }
 
-  /** Null for a text that is no format: it has year, month and day, each part once, and no other letters. */
+  /** Null for a text that is no format. A format has year, month and day, each part once, and no other letters. */
   static parse(text: string): DateFormat | null {
     const tokens = text.match(TOKEN) ?? [];
     const parts = tokens.flatMap((token) => PARTS[token]?.[0] ?? []);
@@ -53,7 +52,7 @@ export class DateFormat {
     return isSound ? new DateFormat(text, tokens) : null;
   }
 
-  /** The date, or the date and time, as ISO 8601; null for a text that is not written so. A time may be left out. */
+  /** The date, or date and time, as ISO 8601; null for another text. The time may be left out. */
   read(text: string): string | null {
     const found = this.#pattern.exec(text)?.groups;
     if (found === undefined) return null;
@@ -63,7 +62,7 @@ export class DateFormat {
     return parseDateTime(`${date}T${hour.padStart(2, "0")}:${minute}:${second}.${milli}Z`);
   }
 
-  /** A date or time as pages show it, written so; what the format has no place for is cut. */
+  /** Writes a date or time that pages show; parts that the format lacks are cut. */
   write(canonical: string): string {
     const [year = "", month = "", day = "", hour = "", minute = "", second = "", milli = "000"] =
       canonical.match(/\d+/g) ?? [];
@@ -90,10 +89,6 @@ export class DateFormat {
 function isDatePart(token: string): boolean {
   const part = PARTS[token]?.[0];
   return part !== undefined && DATE_PARTS.includes(part);
-}
-
-function isTimePart(token: string): boolean {
-  return PARTS[token] !== undefined && !isDatePart(token);
 }
 
 function patternOf(tokens: readonly string[]): string {

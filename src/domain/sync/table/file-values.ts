@@ -1,5 +1,5 @@
-// Numbers and times as files of people write them: with a decimal comma and groups of three, by a date format, as seconds since
-// 1970. What a table's files are like stands in its registry entry, `import`. D-14.1.
+// Numbers and times as people's files write them: with a decimal comma and groups of three, by a date format, as seconds since
+// 1970. The registry entry of a table describes its files (`import`). D-14.1.
 import { isWholeNumber, parseDecimal } from "../../shared/decimal.ts";
 import { isNumber, type JsonValue, numberText } from "../../shared/json.ts";
 import {
@@ -11,7 +11,7 @@ import {
 } from "../../shared/time.ts";
 import type { Column, EpochUnit, FileForm } from "./table.ts";
 
-/** A pattern of one to three digits, then groups of three behind the same character. */
+/** One to three digits, then groups of three, all behind the same character. */
 const groups = (between: string, point: string) =>
   new RegExp(String.raw`^[+-]?\d{1,3}(?:([${between}])\d{3}(?:\1\d{3})*)?(?:[${point}]\d+)?$`);
 const PLAIN_COMMA = /^[+-]?\d*(?:,\d*)?(?:[eE][+-]?\d+)?$/;
@@ -20,14 +20,14 @@ const GROUPED = { ",": groups(`.${BLANKS}`, ","), ".": groups(`,${BLANKS}`, ".")
 const GAPS = { ",": /[. \u00a0\u202f'\u2019]/g, ".": /[, \u00a0\u202f'\u2019]/g } as const;
 const DIGITS_PER_UNIT: Readonly<Record<EpochUnit, number>> = { seconds: 3, milliseconds: 0 };
 
-/** The number with a decimal point and without groups; null for a text that is not written with this decimal sign. */
+/** The number with a decimal point and without groups; null for a text with another decimal sign. */
 export function readFileNumber(text: string, decimal: "," | "."): string | null {
   if (GROUPED[decimal].test(text)) return text.replace(GAPS[decimal], "").replace(",", ".");
   if (decimal === ".") return text;
   return PLAIN_COMMA.test(text) ? text.replace(",", ".") : null;
 }
 
-/** The text that a type of numbers or times reads, of a field; null where it is not written as the files are. */
+/** The text of a field as conversion reads numbers and times; null where it is not written as the table's files are. */
 export function plainText({ type }: Column, field: string, form: FileForm): string | null {
   switch (type) {
     case "integer":
@@ -62,7 +62,7 @@ export function writtenText(column: Column, text: string, form: FileForm): strin
   return readFileNumber(written, ",") === text ? written : null;
 }
 
-/** The canonical time of a number since 1970; null for a value that is none. */
+/** The canonical time of a number since 1970; null for any other value. */
 export function epochTime(value: JsonValue, unit: EpochUnit): string | null {
   if (!isNumber(value) && typeof value !== "string") return null;
   const text = parseDecimal(isNumber(value) ? numberText(value) : value);

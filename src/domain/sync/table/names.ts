@@ -18,8 +18,8 @@ export function isReservedColumn(name: string): boolean {
 }
 
 /**
- * The registry name nearest to a text: the text itself when it is one, else without blanks around it and accents, and
- * with `_` for all that a name cannot have, such as `Order_Date` for `Order Date`. Null when nothing is left.
+ * The registry name nearest to a text: the text where it is a name, else without blanks around it and accents, and with `_` for
+ * what no name can have, such as `Order_Date` for `Order Date`. Null when nothing is left.
  */
 export function registryNameOf(text: string): string | null {
   if (NAME.test(text)) return text;
@@ -29,7 +29,7 @@ export function registryNameOf(text: string): string | null {
   return (/^\d/.test(name) ? `_${name}` : name).slice(0, MAX_NAME_CHARS);
 }
 
-/** As `registryNameOf`, for a column: `id` for `_id`. Null for a name that stays reserved, too. */
+/** As `registryNameOf`, for a column: `id` for `_id`. Null also for a reserved name. */
 export function columnNameOf(text: string): string | null {
   const name = registryNameOf(text);
   if (name === null || !isReservedColumn(name)) return name;
@@ -47,9 +47,9 @@ export function wordsOfName(name: string): string {
 }
 
 /**
- * The column that a file means by a name: the one that the registry says (`import.columns`), the one of exactly that name, or
- * the only one with it in other letter case and with `_` for what no name of a column can have (`order_date` for
- * `Order Date`), as `tables infer` names it; null where there is none. A numbered `id` is one too, though it is not imported. D-10.2, D-10.3.
+ * The column that a file means by a name: the one of which the registry says so (`import.columns`), the one of exactly that name,
+ * or the only one whose name is equal in lower case to `columnNameOf`, such as `order_date` for `Order Date`; null for none. A
+ * numbered `id` is found, too, though it is not imported. D-10.2, D-10.3.
  */
 export function matchColumn(table: Table, name: string): Column | null {
   const exact =

@@ -1,5 +1,5 @@
-// Entries of the registry as they come to be: of a table that another deployment has, of one that repsync gives its times, and
-// of one whose file is newer. The entry of a table that is joined is as the end that joins it needs it. D-14.8.
+// Makes registry entries: of a table joined from another deployment, as this end needs it; of a table that repsync stamps; of a
+// table whose file is newer. D-14.8.
 import { AppError } from "../../shared/errors.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
 import { BUILT_IN_TABLES } from "./built-in-tables.ts";
@@ -26,7 +26,7 @@ export function joinedEntry(schema: TableSchema): TableEntry {
   };
 }
 
-/** True for a table that every registry has, registered there as it is here without an entry. */
+/** True for a built-in table that the other end has without an entry of its own. */
 export function isBuiltIn(schema: TableSchema): boolean {
   if (!Object.hasOwn(BUILT_IN_TABLES, schema.table)) return false;
   const table = readRegistry({ tables: {} }).get(schema.table);
@@ -35,7 +35,7 @@ export function isBuiltIn(schema: TableSchema): boolean {
   return asTold(own) === asTold(schema);
 }
 
-/** Without what an older deployment does not tell. */
+/** Leaves out what an older deployment does not tell. */
 function asTold(schema: TableSchema): string {
   return JSON.stringify(joinedEntry(schema), (name, value) =>
     name === "auto_increment" && value === true ? undefined : value,
@@ -56,13 +56,10 @@ function columnEntry({
   };
 }
 
-/** Names of the column that gets the time, the first one that is free. */
+/** Names for the column of the time; the first free one is taken. */
 const NAMES = ["updated_at", "changed_at"];
 
-/**
- * The entry of a table whose time repsync keeps, with its deletes: in the timestamp column that it has, else in a new one.
- * Whether it is sound says `readRegistry`. Throws `invalid_request` where no name is free. D-14.2.
- */
+/** Has repsync keep times and deletes, in the timestamp column or a new one. Throws `invalid_request` for no free name. D-14.2. */
 export function stampedEntry(name: string, entry: TableEntry): TableEntry {
   const column = entry.timestamp_column ?? freeName(entry);
   if (column === undefined) {
@@ -92,10 +89,10 @@ function freeName({ columns }: TableEntry): string | undefined {
   return NAMES.find((name) => !taken.has(name));
 }
 
-// Changes that a newer file makes to the registry entry of its table: columns are added, and everything else is only told. D-14.1.
+// What a newer file changes in the registry entry of its table: columns are added, all else is only told. D-14.1.
 
 interface UpdatedEntry {
-  /** The entry with the columns that are new, which may be null. */
+  /** The entry with the new columns, which may be null. */
   readonly entry: TableEntry;
   /** The other differences of the file, for people. */
   readonly differences: readonly string[];
@@ -110,7 +107,7 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
   const own = new Map(Object.keys(before.columns).map((name) => [name.toLowerCase(), name]));
   const seen = new Set<string>();
   for (const [name, { type }] of Object.entries(guessed.columns)) {
-    // Only proposed: the file does not have it.
+    // Only proposed, and not in the file.
     if (guessed.stamped === true && name === guessed.timestamp_column) continue;
     const header = guessed.import?.columns?.[name] ?? name;
     const known = fileNames.get(header) ?? own.get(name.toLowerCase());

@@ -12,7 +12,6 @@ const ColumnTypeName = Type.Union(
   { description: "How values are converted on push and shown in pages." },
 );
 
-/** The JSON Schema of one column of a table. */
 export const COLUMN_SCHEMA = Type.Object(
   {
     type: ColumnTypeName,
@@ -82,7 +81,6 @@ const IMPORT_SCHEMA = Type.Object(
   { additionalProperties: false, description: "What the table's files are like." },
 );
 
-/** The JSON Schema of one table of the registry file. */
 export const TABLE_SCHEMA = Type.Object(
   {
     timestamp_column: Type.Optional(

@@ -1,4 +1,4 @@
-// Reads the registry file: structure by schema, then what a schema cannot say. D-2.
+// Reads the registry file: its structure by the schema, then what the schema cannot say. D-2.
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
@@ -17,13 +17,12 @@ import {
 } from "./registry-schema.ts";
 import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
 
-/** Stands for a column whose structure is wrong: it may be a key as well as a timestamp column. */
+/** Stands for a column of wrong structure: fit as a key and as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };
 
 /**
- * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is
- * wrong: the pointer of a problem is into the file, and its detail says the place, too. `lagSeconds` is for the tables
- * that name no `lag_seconds`. D-2.2, D-2.3.
+ * Reads a parsed registry file, or none, on top of the built-in tables. Throws `invalid_request` with everything that is wrong:
+ * pointers are into the file, and details name the place, too. `lagSeconds` is for tables without `lag_seconds`. D-2.2, D-2.3.
  */
 export function readRegistry(
   file: unknown = { tables: {} },
@@ -42,7 +41,7 @@ export function readRegistry(
   return new Map(tables.map((table) => [table.name, table]));
 }
 
-/** The tables, without those parts whose structure is wrong: all else in them is examined. */
+/** The tables without the parts whose structure is wrong, so that all else is examined. */
 function examinableTables(file: unknown): Record<string, TableEntry> {
   const tables: unknown = Object(file).tables;
   const found = Object.entries(Object(tables)).map(([name, entry]) => [name, soundParts(entry)]);
@@ -58,7 +57,7 @@ function soundParts(entry: unknown): TableEntry | null {
   const all = Object.entries(TABLE_SCHEMA.properties);
   const sound = all.filter(([name, schema]) => Value.Check(schema, parts[name]));
   const names = sound.map(([name]) => name);
-  // These depend on a timestamp column, of which nothing is known then.
+  // These need a timestamp column, and nothing is known of it.
   const isTimeless = "timestamp_column" in parts && !names.includes("timestamp_column");
   const kept = names.filter(
     (name) => !isTimeless || !["conflict", "deletes", "stamped"].includes(name),
@@ -75,7 +74,7 @@ function soundParts(entry: unknown): TableEntry | null {
   };
 }
 
-/** Problems of the structure, one per place: those inside an invalid value say nothing more. */
+/** Problems of the structure, one for each place: those inside an invalid value say nothing more. */
 function structuralProblems(file: unknown): InputProblem[] {
   const problems = new Map<string, InputProblem>();
   for (const error of Value.Errors(REGISTRY_SCHEMA, file)) {
@@ -179,17 +178,14 @@ function reportTimestamp(entry: TableEntry, report: (place: string, text: string
     report("/stamped", "stamped: true needs a timestamp_column of type datetime");
   } else if (entry.upsert_key.includes(timestamp)) {
     report("/stamped", `stamped: true sets "${timestamp}", which cannot be in upsert_key`);
-  } else if (updatesAll(entry) ? timestamp === "id" : isLeftOut(updated, timestamp)) {
+  } else if (
+    // An empty list only inserts rows.
+    updatesAll(entry) ? timestamp === "id" : updated.length > 0 && !updated.includes(timestamp)
+  ) {
     report("/stamped", `stamped: true sets "${timestamp}", which update_columns leave out`);
   }
 }
 
-/** Without update columns rows are only inserted. */
-function isLeftOut(updated: readonly string[], name: string): boolean {
-  return updated.length > 0 && !updated.includes(name);
-}
-
-/** Reports what is wrong about the form of a table's files. D-14.1. */
 function reportImport(entry: TableEntry, report: (place: string, text: string) => void): void {
   const { date_format: format, columns = {}, epoch = {}, number_rows } = entry.import ?? {};
   if (format !== undefined && DateFormat.parse(format) === null) {
@@ -218,7 +214,6 @@ function reportImport(entry: TableEntry, report: (place: string, text: string) =
   }
 }
 
-/** The message about a wrong format. */
 export const NO_DATE_FORMAT =
   "is no date format: it is made of YYYY, MM, DD, HH, mm, ss, SSS, or M, D, H for one digit or two, such as DD.MM.YYYY HH:mm";
 

@@ -4,7 +4,7 @@ import { hashHex } from "../../shared/hash.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { ConflictRule, Table } from "./table.ts";
 
-/** Names of what this service adds to the document, as `X-Sync-Extensions` lists them. D-7.2. */
+/** What this service adds to the document, as `X-Sync-Extensions` lists it. D-7.2. */
 export const SYNC_EXTENSIONS = ["conflict-newer", "schema", "digest", "deletes"] as const;
 
 /** Header of a status: the id of the deployment that answers. D-10.4. */
@@ -15,7 +15,7 @@ export type SyncExtension = (typeof SYNC_EXTENSIONS)[number];
 export interface SchemaColumn {
   readonly type: ColumnType;
   readonly nullable: boolean;
-  /** The limit of a text, in code points; null for none, absent of a deployment that does not tell. D-14.8. */
+  /** The limit of a text in code points; null for none, absent where the deployment does not tell. D-14.8. */
   readonly maxLength?: number | null;
   /** True where the store numbers the rows; absent elsewhere. D-14.8. */
   readonly autoIncrement?: true;
@@ -37,27 +37,26 @@ export interface TableSchema {
   /** Null of a deployment that does not tell. D-11.10. */
   readonly conflict: ConflictRule | null;
   readonly direction: Table["direction"];
-  /** Id of the remote that the deployment has, where it has met one; null where not. D-11.9. */
+  /** Id of the remote that the deployment has met; null for none. D-11.9. */
   readonly remoteId: string | null;
   readonly late: LateRowsTold;
 }
 
-/** The rows that came late, or were kept, after a mark. D-7.4. */
+/** Late and kept rows after a mark. D-7.4. */
 export interface LateRowsTold {
   /** Stands for all that was noted so far; opaque. */
   readonly mark: string;
   /** Canonical time; null for nothing or without a mark; empty, the start, for a mark never given. */
   readonly from: string | null;
-  /** The earliest time of all other rows that were committed since; only of an own store that tells of every commit. */
+  /** The earliest time of fresh rows since; only of an own store that tells of every commit. */
   readonly freshFrom?: string | null;
 }
 
-/** Columns of a table that is registered here. */
 export type OwnColumns = Readonly<
   Record<string, SchemaColumn & { readonly maxLength: number | null }>
 >;
 
-/** A table as it is registered here, without what is not serialized. */
+/** A table as registered here, without columns that are not serialized. */
 export function describeTable(
   table: Table,
 ): Omit<TableSchema, "late" | "remoteId"> & { readonly columns: OwnColumns } {
@@ -82,14 +81,13 @@ export function describeTable(
   };
 }
 
-/** A text that stands for the names of columns. */
 export function columnsHash(columns: Readonly<Record<string, unknown>>): string {
   return hashHex(Object.keys(columns).sort().join());
 }
 
 /**
- * Throws `overloaded` for a run that goes by other columns than this instance has, as an instance with another registry told
- * it. What the run sends in a column that is unknown here would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
+ * Throws `overloaded` where a run goes by other columns than this instance has, told by an instance with another registry: what it
+ * sends in an unknown column would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
  */
 export function requireColumns(table: Table, hash: string | null): void {
   if (hash === null || hash === columnsHash(describeTable(table).columns)) return;

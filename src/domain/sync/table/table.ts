@@ -1,4 +1,4 @@
-// A table of the registry, as the rest of the code sees it: validated, with its defaults filled in.
+// A table of the registry: validated, with its defaults filled in.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
 import { cutText, nearestWord } from "../../shared/text.ts";
@@ -17,16 +17,15 @@ export interface Column {
   readonly serialize: boolean;
   /** True only for `id`: the store numbers new rows itself. S-4.2.7. */
   readonly autoIncrement: boolean;
-  /** True when the column is part of the upsert key. */
   readonly isKey: boolean;
 }
 
-/** The rule of a push that meets a newer row of the same key. D-3.9. */
+/** What a push does where the row here is newer. D-3.9. */
 export type ConflictRule = "overwrite" | "newer";
 
 export type EpochUnit = "seconds" | "milliseconds";
 
-/** The form of a table's files, where they do not tell it themselves. D-14.1. */
+/** The form of a table's files, as far as these do not tell it. D-14.1. */
 export interface FileForm {
   /** The character between two fields of CSV; null for a comma. */
   readonly delimiter: string | null;
@@ -38,11 +37,10 @@ export interface FileForm {
   readonly encoding: Encoding | null;
   /** Names to the array of records within a JSON file, separated by points; null for a file that is one. */
   readonly path: string | null;
-  /** True: records are numbered into the column `row`. */
+  /** True: records are numbered in the column `row`. */
   readonly numberRows: boolean;
-  /** The names that a file has for columns, by the column's name. */
+  /** The names of columns in files, by the column's name. */
   readonly headers: ReadonlyMap<string, string>;
-  /** Columns whose times are numbers since 1970. */
   readonly epoch: ReadonlyMap<string, EpochUnit>;
 }
 
@@ -62,7 +60,7 @@ export interface Table {
   readonly pushColumns: readonly Column[];
   /** The columns a pull page shows: all but those with `serialize: false`. */
   readonly pageColumns: readonly Column[];
-  /** The columns that runs move and compare, by name: those that pages show and pushes may write. */
+  /** The columns that runs move and compare, ordered by name: those that pages show and pushes may write. */
   readonly movedColumns: readonly Column[];
   /** Columns changed on a key conflict, a subset of `pushColumns`; empty: existing rows are left alone. S-4.2.9. */
   readonly updateColumns: readonly Column[];
@@ -71,18 +69,17 @@ export interface Table {
   readonly conflict: ConflictRule;
   /** Late-commit allowance of incremental runs in seconds: the table's own, or `SYNC_LAG_SECONDS`. */
   readonly lagSeconds: number;
-  /** True when deletes travel. D-7.6. */
+  /** Whether deletes travel. D-7.6. */
   readonly deletes: boolean;
   /** True when a record that comes without a time gets one. D-14.2. */
   readonly stamped: boolean;
   /** Rows that one run may delete at an end; null for 1,000 or a tenth of the table, whichever is more. D-7.6. */
   readonly maxDeletes: number | null;
-  /** Columns that only the remote has, or that are hidden here: a push to a remote of another kind may leave them out. D-7.3. */
+  /** Columns that only the remote has, or that are hidden here: a push to a remote without `schema` may leave them out. D-7.3. */
   readonly remoteOnly: readonly string[];
   /** The end that writes the rows: `push` for this one, `pull` for the remote; null for both. D-11.9. */
   readonly direction: "push" | "pull" | null;
   readonly files: FileForm;
-  /** The entry in the registry file. */
   readonly entry: TableEntry;
 }
 
@@ -100,28 +97,23 @@ export type ColumnValue = JsonValue;
 /** A row by column name. Columns that are absent from a write keep what the store has (D-2.2, `serialize: false`). */
 export type Row = JsonObject;
 
-/** The registry: tables by name, in registry order. */
+/** Tables by name, in registry order. */
 export type Registry = ReadonlyMap<string, Table>;
 
-/** True for a column whose values the store counts up. One in the key is a column like others. */
+/** True for a column that the store numbers. One in the key is a column like others. */
 export function isNumberedByStore({ autoIncrement, isKey }: Column): boolean {
   return autoIncrement && !isKey;
 }
 
-/** The column of that name; null for none. */
 export function columnOf({ columns }: Table, name: string | null): Column | null {
   return columns.find((column) => column.name === name) ?? null;
 }
 
-/** The timestamp column's own entry; null for a table without one. */
 export function timestampColumnOf(table: Table): Column | null {
   return columnOf(table, table.timestampColumn);
 }
 
-/**
- * True when the newer of two versions of a row wins: the table has a timestamp column and updates it with the others.
- * Any other table counts as one without timestamps wherever versions are compared. D-7.1, D-7.3.
- */
+/** True where the newer of two versions of a row wins: it has a timestamp column, which updates change. D-7.1, D-7.3. */
 export function isVersioned(table: Table): boolean {
   const { timestampColumn } = table;
   if (timestampColumn === null) return false;
@@ -129,7 +121,7 @@ export function isVersioned(table: Table): boolean {
   return !isKey && table.updateColumns.some(({ name }) => name === timestampColumn);
 }
 
-/** A table name may have 63 characters; a longer text is not repeated whole. */
+/** Names have at most 63 characters; a longer text is not repeated whole. */
 const MAX_NAME_ECHO_CHARS = 63;
 
 /** The table of that name. Throws `unknown_table`. S-4.1.1, S-4.2.1. */
