@@ -16,16 +16,13 @@ export interface Collection<Doc extends object> {
   readonly name: string;
   /** The key of a document, at most 1 KiB. */
   readonly keyOf: (doc: Doc) => Key;
-  /**
-   * Other orders, by name: the place of a document, null for one that is not in it. There a document stands at
-   * `[...place, ...key]`, so that several may have one place.
-   */
+  /** Other orders, by name: a document's place, or null for none. It stands at `[...place, ...key]`, so places may be shared. */
   readonly indexes?: Readonly<Record<string, (doc: Doc) => Key | null>>;
-  /** All fields, for people who look into the store. */
+  /** All fields: the columns of a view for people who look into the store. */
   readonly fields?: readonly FieldOf<Doc>[];
   /** Fields that are `Uint8Array` where they are there. */
   readonly bytes?: readonly (keyof Doc & string)[];
-  /** True where documents may have more than some KiB, beside fields of bytes: a store then reads them apart from others. */
+  /** True where documents may have more than some KiB beside fields of bytes: a store then reads them one by one. */
   readonly isLarge?: true;
   /** False for what means something in this store only, such as leases: copies leave it out. */
   readonly isCopied?: false;
@@ -37,7 +34,6 @@ type FieldOf<Doc> = Doc extends unknown ? keyof Doc & string : never;
 // biome-ignore lint/suspicious/noExplicitAny: a collection of whatever documents
 export type AnyCollection = Collection<any>;
 
-/** The collections whose documents copies take along. */
 export function copiedOf(collections: readonly AnyCollection[]): readonly AnyCollection[] {
   return collections.filter(({ isCopied = true }) => isCopied);
 }
@@ -62,7 +58,7 @@ export interface Stretch {
 export class Damaged {
   /** The document's key; null where what stands there is no key. */
   readonly key: Key | null;
-  /** The key as it is stored, for people. */
+  /** As it is stored, for people. */
   readonly text: string;
   /** The key as the store understands it. */
   readonly place: unknown;
@@ -90,20 +86,17 @@ export interface StoredStretch {
   readonly limit?: number;
 }
 
-/** One question of a read. */
 export type Query =
   /**
-   * Documents by key, in the order of the keys, each once; a key that has none gives none. `lock`: of two bodies of which one locks a
-   * key and the other locks, puts or removes it, one runs again, with or without a document. Only in a body's first read.
+   * Documents by key, in the order of the keys, each once; a key without a document gives none. With `lock`, where one body locks a
+   * key and another locks, puts or removes it, one of the two runs again, whether there is a document or not; only in a body's
+   * first read.
    */
   | { readonly from: AnyCollection; readonly keys: readonly Key[]; readonly lock?: true }
   | { readonly from: AnyCollection; readonly stretch: Stretch }
-  /**
-   * Documents of which none is passed over: one that is not stored as this collection keeps it, in its text, in its bytes, in
-   * its key or in its places, comes as `Damaged`.
-   */
+  /** Passes over none: a document that this collection would store otherwise, in any column, comes as `Damaged`. */
   | { readonly from: AnyCollection; readonly asStored: StoredStretch }
-  /** The number of those in a stretch. */
+  /** The number of documents in a stretch. */
   | { readonly from: AnyCollection; readonly count: Stretch }
   /** The keys of the documents of a stretch, whichever index it goes by. */
   | { readonly from: AnyCollection; readonly keysOf: Stretch }
@@ -112,10 +105,7 @@ export type Query =
    * write of a row of people, whichever program makes it where the store can tell. Other names may share it.
    */
   | { readonly versionsOf: readonly string[] }
-  /**
-   * The rows of a table with one of these values in a column, whole and in any order, values exactly as they were written;
-   * none in a table without the column.
-   */
+  /** The rows with one of these values in a column, in any order, as they were written; none without the column. */
   | {
       readonly rowsOf: Table;
       readonly where: readonly [column: string, values: readonly string[]];
@@ -144,26 +134,16 @@ export type Answers<Queries extends readonly Query[]> = {
 export interface CallOptions {
   /** For spans and the log: `consents.grant`. */
   readonly name: string;
-  /**
-   * True when what is read decides what somebody may: no server that was replaced can have answered, even where nothing
-   * is written.
-   */
+  /** True when what is read decides a right: then no server that was replaced can have answered, even where nothing is written. */
   readonly isProven?: true;
   /** Absent: `REQUEST_CALLS`. */
   readonly limit?: CallLimit | undefined;
-  /**
-   * True when the caller goes on with parts: where other writers keep getting in the way of rows, the commit is given up
-   * soon, with `batch_too_large`. D-11.10.
-   */
+  /** True when the caller goes on with parts: beside busy writers it soon throws `batch_too_large`. D-11.10. */
   readonly isDivisible?: boolean;
-  /**
-   * True for short bodies that all change one document: those of one name in a process begin one after the other, as
-   * together they would run again and again.
-   */
+  /** True for short bodies that change one document: those of a name wait for each other, and do not run again and again. */
   readonly isQueued?: true;
 }
 
-/** The time that a call may take. */
 export interface CallLimit {
   /** Milliseconds in which the body is run again when it meets others or the store is busy. */
   readonly triesMs: number;
@@ -180,10 +160,7 @@ export const REQUEST_CALLS: CallLimit = {
 export function isShort({ triesMs }: CallLimit): boolean {
   return triesMs <= REQUEST_CALLS.triesMs;
 }
-/**
- * For pages, pushes and runs, which survive the loss of a server: MongoDB elects another in 10 s by its default settings, measured
- * in all 11 to 13 s. A large push may take longer; but a connection that broke may hang for ever.
- */
+/** For pages, pushes and runs: MongoDB replaces a lost server in 11 to 13 s, and a broken connection may hang for ever. */
 export const SYNC_CALLS: CallLimit = { triesMs: 20_000, endMs: 120_000 };
 /** For counts that nothing depends on: a run waits 15 s for a status that is full of them. D-3.10, D-4.6. */
 export const COUNT_CALLS: CallLimit = { triesMs: 5_000, endMs: 5_000 };
@@ -196,8 +173,8 @@ export interface Reader {
   readonly nowMs: number;
 
   /**
-   * Answers all queries of documents in one message, as of the moment of the body's first read, with the body's own writes. A stored
-   * document that is none of ours fails the call with its `damagedDocument`; it is never passed over. Throws `store_unavailable`.
+   * Answers all queries of documents in one message, as of the moment of the body's first read, with the body's own writes. A
+   * damaged document fails the call (`damagedDocument`); it is never passed over. Throws `store_unavailable`.
    */
   read<const Queries extends readonly Query[]>(...queries: Queries): Promise<Answers<Queries>>;
 }
@@ -213,7 +190,6 @@ export interface Transaction extends Reader {
   /** Raises the versions of names in this commit, or of every name. D-6.3. */
   raise(names: readonly string[] | "everybody"): void;
 
-  /** The rows of the registry's tables. */
   readonly tables: TableWrites;
 
   /** Lets other work of this process have its turn, in a long body. D-7.9. */
@@ -231,23 +207,16 @@ export class CommitInDoubt extends AppError {
 /**
  * The documents of a store. Every method throws `store_unavailable` when the store cannot be reached in time.
  *
- * A body waits for nothing but its reader or transaction, one call after the other: another wait holds others up, or throws. It may run again
- * from its start, and then makes the same calls in the same order with what it reads now. Of two bodies that read a key,
- * present or absent, and put or remove it, one runs again, as if they had run one after the other; what is only read may
- * have changed at the commit unless it was locked. Who decides over a set locks its owner's document: the account for its
- * keys and consents.
+ * A body waits for nothing but its reader or transaction, one call after the other: another wait holds others up, or throws. It may
+ * run again from its start; then it makes the same calls in the same order. Of two bodies that read a key, present or absent, and
+ * put or remove it, one runs again, as if they had run one after the other; what is only read may have changed at the commit,
+ * unless it was locked. A body that decides over a set locks its owner's document, such as the account for its keys and consents.
  */
 export interface DocumentStore {
-  /**
-   * How long it pays to wait for more work that shares a commit, in milliseconds; absent or 0 where a commit costs little beyond
-   * what it writes. Advice only.
-   */
+  /** Milliseconds for which waiting for more work in a commit pays; absent or 0 where commits cost little. Advice only. */
   readonly gatherMs?: number;
 
-  /**
-   * True where bodies are told what other programs commit to the rows of a table that is prepared (`TableWrites.takeCommitted`),
-   * so that runs need no allowance for late commits; absent where nothing tells of them. D-12.3.
-   */
+  /** True where bodies are told other programs' commits (`TableWrites.takeCommitted`): then runs need no allowance. D-12.3. */
   tellsCommits?(table: Table): boolean;
 
   /** The statement by which an owner lets the store tell commits to a table; null where it tells them, or never can. D-12.2. */
@@ -260,9 +229,9 @@ export interface DocumentStore {
   read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T>;
 
   /**
-   * Runs a body and commits what it wrote; resolved is durable. What the body throws rolls everything back and comes out.
-   * Throws `CommitInDoubt`, after which the body is not run again, and `store_unavailable` of what was not committed; of a
-   * body that wrote rows `commit_failed`.
+   * Runs a body and commits what it wrote; resolved is durable. What the body throws rolls everything back and comes out. Throws
+   * `CommitInDoubt`, after which the body is not run again; where nothing was committed `store_unavailable`, or `commit_failed` for
+   * a body that wrote rows.
    */
   transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T>;
 }

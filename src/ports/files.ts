@@ -27,7 +27,7 @@ export type FoundRecord = {
   | { readonly record: null; readonly problem: string }
 );
 
-/** Parts of which the first were read already, and all others; closes what reads them. */
+/** The parts that were read already, then all others; closes `others`. */
 export async function* startingWith<Part>(
   first: readonly Part[],
   others: AsyncIterator<Part>,
@@ -44,36 +44,33 @@ export async function* startingWith<Part>(
 
 /** The reader of a CSV file's header, which stands on its line `line`. */
 export interface HeaderReader {
-  /** Why no record can be made with these names; null when they do. Asked about other delimiters too, for a hint. */
+  /** Why no record can be made with these names; null where one can. Asked about other delimiters too, for a hint. */
   problemOf(names: readonly string[], line: number): string | null;
   /** Called once, before the first record. */
   take(names: readonly string[], line: number): void;
 }
 
-/** The encoding of text. */
 export interface DecodeOptions {
-  /** The file's name in messages. */
+  /** For messages. */
   readonly name: string;
   /** Null: UTF-8. A byte order mark goes before either. */
   readonly encoding: Encoding | null;
 }
 
-/** The form of rows in a file. */
 export interface WriteOptions {
-  /** The form of CSV. */
   readonly form: FileForm;
   /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
   readonly isForSpreadsheet: boolean;
 }
 
 export interface ReadOptions {
-  /** One character between two fields of CSV; another that the first line of a file names, `sep=;`, goes before it. */
+  /** The character between two fields of CSV, unless the first line of the file names another (`sep=;`). */
   readonly delimiter: string;
-  /** Null takes any names but one twice, and a CSV file without a line. */
+  /** Null takes any names that differ, and a CSV file without a line. */
   readonly header: HeaderReader | null;
   /** Told the names of a CSV file. */
   readonly onNames?: (names: readonly string[]) => void;
-  /** Names to the array within a JSON document that is none, separated by points; null where the document is the array. */
+  /** Names to the array within a JSON document, separated by points; null where the document is the array. */
   readonly path: string | null;
 }
 
@@ -90,31 +87,30 @@ export interface FileFormats {
   /** The bytes of a text, in its parts. Throws `file_failed` for what the encoding cannot write, and what `parts` throws. */
   encode(parts: AsyncIterable<string>, encoding: Encoding): AsyncIterable<string | Uint8Array>;
   /**
-   * The records of a text, in its order, in parts of any length; a record that cannot be read is one with a problem. JSON keeps every
-   * digit. Throws `file_failed`, after the records before, where the text cannot be read on; what `chunks` throws comes out.
+   * The records of a text, in its order, in parts of any length; a record that cannot be read comes with its problem. JSON keeps
+   * every digit. Throws `file_failed`, after the records before, where the text cannot be read on; what `chunks` throws comes out.
    */
   read(
     format: FileFormat,
     chunks: AsyncIterable<string>,
     options: ReadOptions,
   ): AsyncIterable<readonly FoundRecord[]>;
-  /** The delimiter that a CSV file names, or that takes each line apart into as many fields; else a comma. Reads the beginning. */
+  /** The delimiter that the file names, or that cuts each line into as many fields; else a comma. Reads the beginning. */
   findDelimiter(chunks: AsyncIterable<string>): Promise<string>;
   encoder(format: FileFormat, columns: readonly Column[], options: WriteOptions): RowEncoder;
 }
 
-/** A table of somebody's database. */
 export interface ForeignTable {
   readonly name: string;
   readonly declaration: Declaration;
 
   /**
-   * All rows in parts, read each time anew: integers with every digit, bytes as base64, in a store of ours as the value that
-   * they keep. Throws `file_failed` when the file cannot be read further.
+   * All rows in parts, read anew each time: integers with every digit, bytes as base64, and in a store of ours values as repsync
+   * keeps them. Throws `file_failed` when the file cannot be read further.
    */
   rows(): Iterable<readonly JsonObject[]>;
 
-  /** Parts of the table that become no column as they are: foreign keys, and blobs in the rows that were read. For people. */
+  /** What of the table becomes no column as it is: foreign keys, and blobs in the rows that were read. For people. */
   notes(): readonly string[];
 }
 

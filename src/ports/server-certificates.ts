@@ -8,12 +8,12 @@ const HINTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: "Renew the server's certificate",
 };
 
-/** True for the code of such a failure. */
+/** True for the code of an error about a certificate. */
 export function isOfCertificate(code: string | null): code is string {
   return code !== null && CERTIFICATE.test(code);
 }
 
-/** The `invalid_request` of it; `authorities` says what names authorities of one's own. */
+/** `authorities` is what names a file with authorities of one's own. */
 export function certificateProblem(code: string, authorities: string, cause: unknown): AppError {
   const hint = HINTS[code] ?? `${authorities} names a file with an authority of your own`;
   const text = `The server's certificate does not prove that it is the one of STORAGE_URL: ${code}`;

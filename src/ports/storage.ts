@@ -6,13 +6,10 @@ import type { AnyCollection, DocumentStore } from "./documents.ts";
 import type { TableStore } from "./tables/table-store.ts";
 import type { Tombstones } from "./tables/tombstones.ts";
 
-/** How a store is opened. */
 export interface StoreOptions {
   /** The tables that `tables.prepare()` will be called with: where the store cannot have one, nothing is written to it. D-11.4. */
   readonly tables?: readonly Table[];
-  /** The collections of `documents`. */
   readonly collections?: readonly AnyCollection[];
-  /** True for the program that fills the store. */
   readonly isFilling?: boolean;
 }
 
@@ -30,21 +27,12 @@ export interface FullStorage extends StoreCopies {
   /** Ends open work and closes every connection. Idempotent. Nothing may be called after it. */
   close(): Promise<void>;
 
-  /**
-   * Tells others until `close()` that a service uses the store, so that nobody fills it. Throws `invalid_request` when
-   * somebody does already, and `store_unavailable`. D-10.7.
-   */
+  /** Marks the store as used by a service until `close()`: nobody fills it. Throws `invalid_request` when somebody does. D-10.7. */
   hold(): Promise<void>;
 
-  /**
-   * Calls back with each failure, from now on, that comes from a damaged file; absent of a store that watches over its files
-   * itself, as a server does. D-11.6.
-   */
+  /** Tells each failure that a damaged file causes from now on; absent for servers, which watch over their files. D-11.6. */
   watchDamage?(onDamage: (failure: AppError) => void): void;
 
-  /**
-   * True when something in the file of the store is damaged, for which all of it is read; absent as `watchDamage`. Throws
-   * `store_unavailable`. D-11.6.
-   */
+  /** Reads the whole file; true when it is damaged. Absent as `watchDamage`. Throws `store_unavailable`. D-11.6. */
   isDamaged?(): Promise<boolean>;
 }

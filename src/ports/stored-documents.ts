@@ -1,5 +1,5 @@
-// Documents as they are kept where the order of keys is that of their bytes: the key, the JSON text without the fields of bytes, those, and
-// the place in each index.
+// Documents as stores keep them that order keys by their bytes: the key, the JSON text without the fields of bytes, these fields,
+// and the place in each index.
 import {
   AFTER_PARTS,
   checkKey,
@@ -20,7 +20,7 @@ export interface StoredDocument {
   readonly others: readonly (Uint8Array | null)[];
 }
 
-/** The columns as they were read: any value, where another program has written it. */
+/** The columns as they were read: of any value, as another program may have written them. */
 export interface FoundDocument {
   readonly key: unknown;
   readonly text: unknown;
@@ -33,7 +33,7 @@ export class DocumentForm {
   readonly indexes: readonly string[];
   readonly bytesColumns: readonly string[];
   readonly placeColumns: readonly string[];
-  /** The names of the indexes of bytes, and of those of places. */
+  /** The columns of bytes, then those of places. */
   readonly others: readonly string[];
   readonly #bytes: readonly string[];
 
@@ -70,7 +70,7 @@ export class DocumentForm {
     return { key: keyBytes(key), text, others: [...bytes, ...places] };
   }
 
-  /** The document that is kept; its places may be left out. Throws `store_unavailable` for what another program has put there. */
+  /** The stored document; its places may be left out. Throws `store_unavailable` for what another program has put there. */
   read({ key, text, others }: FoundDocument): object {
     try {
       const doc: unknown = JSON.parse(String(text));
@@ -94,7 +94,7 @@ export class DocumentForm {
     }
   }
 
-  /** The document that is kept in every column as `stored` gives it, or what is in its place, which `place` tells people. */
+  /** The document, where every column is as `stored` gives it; else `Damaged`, with `place` as its key for people. */
   asStored(found: FoundDocument, place: string): object | Damaged {
     try {
       const doc = this.read(found);
@@ -125,7 +125,7 @@ function keyIn(bytes: unknown): Key | null {
 
 // Stretches as ranges of bytes.
 
-/** From the first bytes on, to those before the last; null for no end. */
+/** The bytes from `from` on that come before `before`; null for no end. */
 export interface ByteRange {
   readonly from: Uint8Array;
   readonly before: Uint8Array | null;

@@ -5,13 +5,11 @@ import type { DumpedPart, DumpedSource, DumpedStore, StoreKind } from "./store-d
 /** The facts that a backup states about itself. */
 export interface BackupFacts {
   readonly store: StoreKind;
-  /** The format of the store that it was made of. */
   readonly format: number;
   /** Canonical time. */
   readonly madeAt: string;
-  /** The version of repsync that made it. */
   readonly version: string;
-  /** Names of the secrets that the environment set: they are not in it. */
+  /** Names of secrets that the environment sets, which the backup lacks. */
   readonly outsideSecrets: readonly string[];
 }
 
@@ -41,17 +39,15 @@ export interface BackUpJob extends CopyJob {
   readonly facts: Omit<BackupFacts, "store" | "format">;
 }
 
-/** An opened store that is backed up. */
 export interface StoreCopies extends DumpedSource {
   /**
-   * Writes everything of the store, as it is at one moment, into a file of its own kind, while others go on using it, and
-   * checks what was written; absent where a backup is an archive of `dump`. Throws `invalid_request` for a store that no file
-   * can be made of, `store_unavailable`, and `file_failed`, as for a full disk; what the file holds then is worth nothing.
+   * Writes the whole store, of one moment, into a file of its own kind, and checks the file; others go on using the store. Absent
+   * where a backup is an archive of `dump`. Throws `invalid_request` for a store that no file can be made of, `store_unavailable`,
+   * and `file_failed`, as for a full disk; the file is worth nothing then.
    */
   backUp?(job: BackUpJob): Promise<CopyCounts>;
 }
 
-/** A backup that was read to its end. */
 export interface CheckedBackup {
   readonly facts: BackupFacts;
   readonly counts: CopyCounts;
@@ -59,27 +55,24 @@ export interface CheckedBackup {
 
 /** The file of a backup, of whatever kind of store. */
 export interface Backup extends DumpedSource {
-  /** The kind of store whose own file it is, and which takes it as it is; null for an archive. */
+  /** The kind of store whose own file the backup is; null for an archive. */
   readonly ownFileOf: StoreKind | null;
 
-  /**
-   * Reads all of it. Throws `invalid_request` for what is no backup or one of another version, `file_failed` for one that
-   * does not hold what it held at first, and the reason to stop.
-   */
+  /** Reads all. Throws `invalid_request` for no backup or another version, `file_failed` for a damaged one, and the stop's reason. */
   check(job: CopyJob): Promise<CheckedBackup>;
 }
 
-/** A store that nobody else uses, or takes to fill it, from `requireStopped` to `close`. */
+/** A store that nobody else uses or fills, from `requireStopped` to `close`. */
 export interface StoppedStore extends DumpedSource {
   /** Throws `invalid_request` when a service or another command uses it. */
   requireStopped(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** True when a document of a collection is one of the deployment that begins. */
+/** True for a document that the deployment begun from a backup takes over. */
 export type IsKept = (collection: string, doc: object) => boolean;
 
-/** For what an empty store is taken. */
+/** Why an empty store is taken, and what will be in it. */
 export interface StoreClaim {
   /** The one account that it may have. */
   readonly adminUsername: string | null;
@@ -92,25 +85,22 @@ export interface StoreClaim {
 export interface EmptyStore extends DumpedSource {
   readonly kind: StoreKind;
 
-  /** Why the columns of a table cannot hold a row, or a key alone, each told; absent where they hold everything. D-12.5. */
+  /** Every reason why the columns of a table cannot hold a row, or a key alone; absent where they hold everything. D-12.5. */
   refusals?(table: Table, row: Row): readonly string[];
 
-  /** Makes the tables, with what is known of their deletes and numbers; to be called first. */
+  /** Makes the tables, with their deletes and numbers; the first call. */
   begin(about: DumpedStore): Promise<void>;
 
-  /** Keeps items durably by the time of `finish`. Throws `store_unavailable`. */
+  /** Keeps items, durably once `finish` has resolved. Throws `store_unavailable`. */
   write(part: DumpedPart): Promise<void>;
 
-  /**
-   * Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept; absent where
-   * a backup of this kind of store is no file of the store's own.
-   */
+  /** In place of `begin` and `write`, without documents that are not kept; absent where backups are no files of the store's own. */
   takeBackup?(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void>;
 
-  /** Gives the store an id, by which services know a deployment, and lets them use it. */
+  /** Gives the store the id of its deployment, and lets services use it. */
   finish(deploymentId: string): Promise<void>;
 
-  /** Leaves it empty. Never rejects. */
+  /** Never rejects; the store is then empty. */
   giveUp(): Promise<void>;
 }
 
@@ -119,7 +109,7 @@ export interface NewBackupFile {
   /** An empty file in the same folder, which only its owner may read. */
   readonly tempPath: string;
 
-  /** Waits for the disk and gives the file its name: its bytes. Throws `file_failed`, `invalid_request` when the name is taken by now. */
+  /** Waits for the disk, names the file, and resolves to its bytes. Throws `file_failed`, `invalid_request` for a taken name. */
   commit(): Promise<number>;
 
   /** Removes what was written. Never rejects. */
@@ -127,14 +117,13 @@ export interface NewBackupFile {
 }
 
 export interface NewBackupOptions {
-  /** Replaces a file of that name. */
   readonly isForced: boolean;
-  /** Files that must not be replaced in any case: those of the store. */
+  /** Files of the store, which are never replaced. */
   readonly storePaths: readonly string[];
 }
 
 export interface BackupFiles {
-  /** Throws `invalid_request` when there is a file of that name, or a folder, or one of the store; `file_failed`. */
+  /** Throws `invalid_request` for the name of a file that is there, of a folder, or of the store; and `file_failed`. */
   begin(path: string, options: NewBackupOptions): Promise<NewBackupFile>;
 
   /** Writes lines, compressed, into an empty file. Throws `file_failed`, and what the lines throw. */

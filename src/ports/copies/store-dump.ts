@@ -1,4 +1,4 @@
-// Everything of a store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
+// A whole store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
 import type { ColumnType } from "../../domain/sync/table/column-types.ts";
 import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
@@ -14,14 +14,14 @@ export interface DumpedStore {
   readonly items: number;
 }
 
-/** Such as `sqlite`; stores of one kind understand what others of it keep. */
+/** Such as `sqlite`. Only stores of one kind understand each other's `rest` of rows. */
 export type StoreKind = string;
 
 export interface DumpedTable {
   readonly name: string;
-  /** Columns that the registry has dropped since are among them, as rows may have values there. */
+  /** With columns that the registry has dropped since, as rows may have values there. */
   readonly entry: Pick<TableEntry, "upsert_key" | "timestamp_column" | "columns">;
-  /** True for one that another program had made there. */
+  /** True for a table that another program made. */
   readonly isForeign: boolean;
   /** The last number that a row got, 0 before the first or where rows get none. */
   readonly lastNumber: number;
@@ -31,7 +31,7 @@ export interface DumpedTable {
   readonly told?: string;
 }
 
-/** The record of a table's deletes. D-7.6. */
+/** D-7.6. */
 export interface DumpedDeletes {
   /** The id of its list of tombstones, with which their cursors begin. */
   readonly list: string;
@@ -44,7 +44,7 @@ export interface DumpedDeletes {
 export interface DumpedRow {
   /** Every column of the table, in the order of its entry. */
   readonly row: Row;
-  /** What else the store keeps of the row; only a store of its kind understands it. */
+  /** What else the store keeps of the row, for stores of its kind. */
   readonly rest?: string;
   /** In place of the row: why a store of that kind could not have it back as it is. A clause without a full stop. */
   readonly unkept?: string;
@@ -59,7 +59,7 @@ export interface DumpedTombstone {
   readonly takenAtMs: number;
 }
 
-/** Some of the items of one sort and name, 8 MiB about at most, that come one after the other. */
+/** Consecutive items of one sort and name, about 8 MiB at most. */
 export type DumpedPart =
   | { readonly of: "documents"; readonly name: string; readonly items: readonly object[] }
   | { readonly of: "rows"; readonly name: string; readonly items: readonly DumpedRow[] }
@@ -71,28 +71,24 @@ export type DumpedPart =
 
 export interface Dump {
   readonly about: DumpedStore;
-  /**
-   * The documents of all collections that copies take along, each collection in the order of its keys; rows; tombstones.
-   * The dump is closed behind the last part, and where the reader leaves.
-   */
+  /** Documents of copied collections in the order of keys; rows; tombstones. The dump closes behind the last, or with its reader. */
   readonly parts: AsyncIterable<DumpedPart>;
 
-  /** Ends it, where the parts may not be read; again does no harm. */
+  /** Ends the dump, whether its parts were read or not. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A store that can be read whole. */
 export interface DumpedSource {
   /** All of it, as it is at one moment; others go on using it. Throws `store_unavailable`. */
   dump(): Promise<Dump>;
 }
 
-/** The table that a store reads and writes the rows by. */
+/** The table by which a store reads and writes the rows. */
 export function tableOf({ name, entry, deletes }: DumpedTable): Table {
   return buildTable(name, { ...entry, deletes: deletes !== null });
 }
 
-/** The collection or table of a part: those of a dump and of the store that takes it are the same. */
+/** The collection or table of a part. A dump and the store that takes it have the same. */
 export function named<Item extends { readonly name: string }>(
   items: readonly Item[],
   name: string,
@@ -102,7 +98,6 @@ export function named<Item extends { readonly name: string }>(
   return found;
 }
 
-/** The columns of a table as stores keep them. */
 interface KeptColumns {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly key: readonly string[];
@@ -123,7 +118,6 @@ export function dumpedEntry(kept: KeptColumns): DumpedTable["entry"] {
 
 type Items<Item> = Iterable<Item> | AsyncIterable<Item>;
 
-/** The contents of a store at one moment. */
 export interface DumpReader {
   documents(from: AnyCollection): Items<object>;
   rows(table: Table): Items<DumpedRow>;
@@ -172,12 +166,10 @@ export function dumpOf(
   return { about, parts: parts(), close };
 }
 
-/** Items of a part. */
+/** About the size of a part. */
 const MOST_ITEMS = 1_000;
-/** The size of a part, about. */
 const MOST_BYTES = 4 * 1024 * 1024;
 
-/** Cuts items into parts. */
 async function* inParts<Item>(items: Items<Item>): AsyncGenerator<readonly Item[]> {
   let part: Item[] = [];
   let bytes = 0;

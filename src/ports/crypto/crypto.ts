@@ -1,6 +1,5 @@
 import type { Role } from "../../domain/reputation/accounts/account.ts";
 
-/** SHA-256 of bodies. */
 export interface Digest {
   /** Lowercase hexadecimal SHA-256 of the bytes, 64 characters. S-4.1.6. The bytes must not change until it settles. */
   sha256Hex(bytes: Uint8Array<ArrayBuffer>): Promise<string>;
@@ -13,7 +12,7 @@ export interface SecretComparison {
 
 /** HMAC-SHA-256 (RFC 2104), synchronous because stores call it inside a transaction, and random bytes. */
 export interface Mac {
-  /** The HMAC as 64 lowercase hexadecimal digits. */
+  /** 64 lowercase hexadecimal digits. */
   hmacHex(key: Uint8Array, message: Uint8Array | string): string;
 
   /** Bytes from a cryptographically secure generator. */
@@ -47,11 +46,11 @@ export interface TokenClaims {
   readonly subject: string;
   readonly role: Role;
   readonly sessionId: string;
-  /** The begin of the session: earlier than `issuedAtMs` in a token that renewed it. In whole seconds, as the others. */
+  /** The begin of the session, in whole seconds; earlier than `issuedAtMs` in a renewed token. */
   readonly signedInAtMs: number;
   /** Whole seconds; a part of one is cut. */
   readonly issuedAtMs: number;
-  /** The end of the token, a whole second; it is valid until just before. */
+  /** A whole second; the token is valid until just before. */
   readonly expiresAtMs: number;
 }
 
@@ -89,5 +88,5 @@ export interface IdentityProvider {
    * Checks signature (asymmetric algorithms only), issuer, audience and time; `sub` and `exp` are required. Throws
    * `AppError` of kind `store_unavailable` when the provider's keys cannot be fetched.
    */
-  verify(token: string): Promise<ForeignIdentity | "token_invalid" | "token_expired">;
+  verify(token: string): Promise<ForeignIdentity | TokenProblem>;
 }

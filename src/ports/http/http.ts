@@ -4,9 +4,9 @@
 export interface ConnectionInfo {
   /** Address of the socket's other end, without port; null when the runtime does not tell. */
   readonly remoteAddress: string | null;
-  /** True where the server by itself ends a connection whose request has a body that nobody read. */
+  /** True where the server itself ends a connection whose request has an unread body. */
   readonly endsUnread?: boolean;
-  /** Lets this one exchange be silent for as long as it takes; a server cuts silent connections otherwise. */
+  /** Lets this exchange be silent for as long as it takes; other silent connections are cut. */
   keepOpen(): void;
 }
 
@@ -33,8 +33,8 @@ export interface HttpServer {
   /** The real address, such as `http://127.0.0.1:3000`. */
   readonly url: string;
   /**
-   * Resolves when the port is free, before anybody else has a turn. It goes on serving the connections that it has, where the runtime
-   * can; at least what is in hand is answered. The last call.
+   * Resolves when the port is free, before anybody else has a turn. Open connections are served on where the runtime can; requests
+   * in hand are answered in any case. The last call.
    */
   leavePort(): Promise<void>;
   /** Gives the port back before it returns, takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
@@ -61,7 +61,7 @@ export interface ConsoleFile {
 }
 
 export interface BuiltConsole {
-  /** Names of its script and its style sheet; another content has another name. */
+  /** Names of its script and its style sheet, which change with their content. */
   readonly script: string;
   readonly style: string;
   /** Addresses of its pages as patterns, such as `/console/runs/:run`. */
@@ -71,14 +71,13 @@ export interface BuiltConsole {
 
 /** The files of the web console. D-9.1. */
 export interface ConsoleFiles {
-  /** The files of the last build, even if it ended a moment ago; null when there was none. */
+  /** The files of the last build, however late it ended; null when there was none. */
   read(): Promise<BuiltConsole | null>;
 }
 
 /** One attempt to deliver an alert. */
 export interface AlertMessage {
   readonly id: string;
-  /** JSON text. */
   readonly body: string;
   /** The value of `Repsync-Signature`. */
   readonly signature: string;
@@ -86,9 +85,6 @@ export interface AlertMessage {
 
 /** Brings alerts to the address that operators have named. D-10.12. */
 export interface AlertSender {
-  /**
-   * Resolves to null when the receiver answered 2xx within 10 s, otherwise to the reason for the log, in a few words
-   * without the address. Never rejects. `signal` ends it at once.
-   */
+  /** Null for 2xx within 10 s, else the reason for the log, without the address. Never rejects. `signal` ends it at once. */
   send(message: AlertMessage, signal: AbortSignal): Promise<string | null>;
 }

@@ -5,7 +5,7 @@ export interface PlaceInQueue {
 }
 
 /**
- * Lets bodies of one process run one after the other that would meet each other: of 30 changes of one document at once each
+ * Runs bodies of one process that would meet each other one after the other. Without it, of 30 changes of one document at once each
  * ran six times on MongoDB, and lookups beside 30 consents a second fell to a ninth.
  */
 export class BodyQueues {

@@ -34,9 +34,8 @@ export interface ServiceState {
     /** Seconds from each marker to now. */
     readonly markerLags: readonly TableGauge[];
     readonly rejectedRecords: readonly TableGauge[];
-    /** The number of rows by which both ends differed at the end of the last run, by table; without tables that no run has counted. */
+    /** Rows by which both ends differed when the last run ended, by table; without tables that no run has counted. */
     readonly driftRows: ReadonlyMap<string, number>;
-    /** Alerts that wait for their delivery. */
     readonly pendingAlerts: number;
     /** Seconds since the last scheduled backup; null before the first. D-10.7. */
     readonly backupAgeSeconds: number | null;

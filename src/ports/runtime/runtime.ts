@@ -16,7 +16,7 @@ export interface Timer {
 /** The greatest delay that a timer of a runtime takes; it fires at once beyond it. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** What work resolves to, or null where it takes longer: then it goes on. */
+/** What work resolves to; null where it takes longer, and goes on. */
 export async function within<T>(
   timer: Timer,
   durationMs: number,
@@ -59,7 +59,7 @@ export interface Random {
 /** Calls `work` once, after the events that have arrived by now, so that they can be handled together. */
 export type Defer = (work: () => void) => void;
 
-/** Frees the memory that nobody uses any more, where the runtime lets itself be told; it stands still meanwhile. */
+/** Frees unused memory, where the runtime can be told to; everything stands still meanwhile. */
 export type CollectGarbage = () => void;
 
 /** The times of a cron expression, in the time zone of the process. */
@@ -70,10 +70,7 @@ export interface CronTimes {
 
 /** Calls work at the times of a cron expression, in the time zone of the process. */
 export interface Scheduler {
-  /**
-   * Begins. A time that comes while earlier work is still running is skipped. `work` never rejects. Throws when the text
-   * is not a cron expression.
-   */
+  /** A time that comes during earlier work is skipped. `work` never rejects. Throws when the text is no cron expression. */
   start(cronText: string, work: () => Promise<void>): { stop(): void };
 }
 

@@ -1,4 +1,4 @@
-/** Work for callers who may come many at once: those who come while it is under way share its next round. */
+/** Work for many callers at once: those who come while it is under way share its next round. */
 export class SharedWork<Outcome> {
   readonly #work: () => Promise<Outcome>;
   #underWay: Promise<unknown> = Promise.resolve();

@@ -30,19 +30,16 @@ export interface Span {
 /** Traces of what the service does, for operators. No method throws or waits; what cannot be sent is lost. D-10.9. */
 export interface Tracing {
   readonly isOn: boolean;
-  /**
-   * A span that goes on with the trace that a request's headers name, else begins one; null for a trace that would begin here
-   * and is not to be kept. `describe` is asked only where the span is wanted.
-   */
+  /** Goes on with the trace of a request's headers, or begins one; null, without `describe`, for one that is not to be kept. */
   beginRequest(headers: Headers, describe: () => NamedSpan): Span | null;
   /**
-   * Runs work in a span below the one around it, or in a new trace. The span ends when the work returns, or its promise
-   * settles; a failure is told by its kind. Below a trace that is not sampled it only runs the work.
+   * Runs work in a span below the one around it, or in a new trace. The span ends when the work returns, or its promise settles;
+   * the kind of a failure is its `fail`. Below an unsampled trace the work just runs.
    */
   inSpan<T>(name: string, work: (span: Span) => T, options?: SpanOptions): T;
-  /** Keeps the place in a trace, for work that is done later for several callers together. */
+  /** The place in the trace, for work that is done later for several callers together. */
   place(): SpanPlace;
-  /** Runs work that is done for several callers together below the first of their places that is recorded. */
+  /** Runs work for several callers together below the first of their places that is recorded. */
   below<T>(places: readonly SpanPlace[], work: () => T): T;
   /** True where a span that is recorded is around. */
   isRecorded(): boolean;
@@ -54,7 +51,7 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** A place in a trace, of the tracing that gave it. */
+/** A place in a trace, for the tracing that gave it. */
 export type SpanPlace = object | null;
 
 /** The span of work that no trace keeps. */
@@ -66,7 +63,6 @@ export const NO_SPAN: Span = {
   end() {},
 };
 
-/** Tracing that is off. */
 export const NO_TRACING: Tracing = {
   isOn: false,
   beginRequest: () => null,

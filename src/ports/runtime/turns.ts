@@ -6,9 +6,7 @@ import type { Clock } from "./runtime.ts";
 /** Work in small steps, between which others may have their turn. Its result is that of the last step. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/**
- * Shares the event loop: work that may take long asks it after every small step whether others are to have their turn. D-7.9.
- */
+/** Shares the event loop: long work asks after every small step whether others are to have their turn. D-7.9. */
 export class Turns {
   readonly #clock: Pick<Clock, "monotonicMs">;
   readonly #pause: () => Promise<void>;
@@ -21,7 +19,6 @@ export class Turns {
     this.#beganMs = clock.monotonicMs();
   }
 
-  /** Since the turn began. */
   get elapsedMs(): number {
     return this.#clock.monotonicMs() - this.#beganMs;
   }
@@ -49,10 +46,7 @@ export class Turns {
 const WHOLE_BYTES = 512 * 1024;
 const PIECE_BYTES = 128 * 1024;
 
-/**
- * Parses JSON in UTF-8 as `parseJson` does, with turns for others in between where it is large. Throws as that does, and
- * `TypeError` for what is not UTF-8. D-7.9.
- */
+/** As `parseJson`, with turns for others where it is large. Throws also `TypeError` for what is not UTF-8. D-7.9. */
 export async function readJson(
   bytes: Uint8Array,
   turns: Turns,

@@ -1,21 +1,16 @@
-// Cursors of parts: the place of a row in an order, and rows to be skipped behind it, as text for a URL. D-9.5.
+// Cursors of parts: the position of a row in an order, and rows to skip behind it, as text for a URL. D-9.5.
 import { MAX_CURSOR_CHARS } from "../../domain/shared/limits.ts";
 import { refuseCursor } from "../../domain/shared/list-query.ts";
 
-/** The begin of a part. */
 export interface PartPlace<Position> {
-  /** That of the row before; null: the first row. */
+  /** Of the row before the part; null for the first row. */
   readonly position: Position | null;
   readonly skip: number;
 }
 
-/** The place of the first row. */
 export const START = { position: null, skip: 0 } as const;
 
-/**
- * The cursor behind a row. Where that has no place which can be told, null, or one that is too long for a URL, it is counted off
- * from where the part began. Positions come as JSON has them.
- */
+/** The cursor behind a position, of JSON; where that is null or too long for a URL, it counts rows from the part's begin. */
 export function partCursor(last: unknown, counted: PartPlace<unknown>): string {
   const text = last === null ? null : written({ position: last, skip: 0 });
   return text !== null && text.length <= MAX_CURSOR_CHARS ? text : written(counted);

@@ -15,14 +15,13 @@ export interface RegistrySource {
   read(): Promise<RegistryText>;
 
   /**
-   * Adds a table whose entry is sound; everything else stays as it is, comments too. Of all processes on this machine one adds
-   * at a time. The text is written at once when `prepare` has resolved; where it throws, that comes out and nothing is
-   * written. Throws `conflict` when there is a table of that name, and `file_failed` when the text cannot be written or
-   * something in it is wrong.
+   * Adds a table whose entry is sound; everything else stays as it is, comments too. Of all processes on this machine one adds at a
+   * time. The text is written once `prepare` has resolved; what it throws comes out, and nothing is written. Throws `conflict` when
+   * there is a table of that name, and `file_failed` when the text cannot be written or something in it is wrong.
    */
   add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
 
-  /** The text that somebody adds there by hand to add a table. */
+  /** The text to add by hand. */
   textToAdd(table: NewTable): string;
 }
 

@@ -18,7 +18,7 @@ export interface StoppableRequest {
 
 /** A request by which rows come or go. */
 export interface RowsRequest extends StoppableRequest {
-  /** The `columnsHash` of the schema that was told: an instance that has other columns refuses for now. D-7.3. */
+  /** The `columnsHash` of the remote's schema: an instance with other columns refuses for now. D-7.3. */
   readonly columns?: string | null;
 }
 
@@ -55,7 +55,7 @@ export interface SentTombstone {
 }
 
 export interface DeletedRequest extends StoppableRequest {
-  /** ISO 8601; only tombstones taken in there since. */
+  /** ISO 8601; only tombstones that the remote has taken in since. */
   readonly since?: string | null;
   /** A `cursor` or `nextCursor` of an earlier reply. */
   readonly cursor?: string | null;
@@ -82,7 +82,7 @@ export interface TransferredBytes {
 
 export interface PulledPage extends TransferredBytes {
   readonly page: PullPage;
-  /** Milliseconds that its text took to be read, once it was here; absent: next to none. */
+  /** Milliseconds that reading its text took, once it was here; absent: next to none. */
   readonly readMs?: number;
 }
 
@@ -100,13 +100,10 @@ interface RemotePeerErrorOptions extends AppErrorOptions {
   readonly isTooLong?: boolean;
 }
 
-/** The end of an address that is shown of each, as it says what was asked for. */
+/** Last characters of an address that are always shown, as they say what was asked for. */
 const MIN_ADDRESS_CHARS = 16;
 
-/**
- * A request to a peer that failed. `message` begins with the method and the address that were asked, if any, and says what was
- * wrong. It never holds the key.
- */
+/** A failed request. `message` begins with method and address, if any, and says what was wrong. It never holds the key. */
 export class RemotePeerError extends AppError {
   override readonly name = "RemotePeerError";
   declare readonly kind: RemotePeerErrorKind;
@@ -143,10 +140,7 @@ export class RemotePeerError extends AppError {
   }
 }
 
-/**
- * Another deployment of the document, this service or any other. One method call is one HTTP request; it never
- * retries. Failures are `RemotePeerError`.
- */
+/** Another deployment of the document. A call is one HTTP request, which it never repeats. Failures are `RemotePeerError`. */
 export interface RemotePeer {
   /** Asks for a page and verifies its checksum. The reply's records are as sent, digits included. */
   pullPage(tableName: string, request?: PullRequest): Promise<PulledPage>;
@@ -155,25 +149,19 @@ export interface RemotePeer {
   pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch>;
 
   /**
-   * Begins to encode a batch that will be sent later, while others are under way: the next `pushBatch` with the very same array
-   * and time has less to do then. The records must not change in between. Changes no outcome; a peer may do without it.
+   * Begins to encode a batch that will be sent later, while others are under way: the next `pushBatch` with the very same array and
+   * time has less to do. The records must not change in between. Changes no outcome; optional.
    */
   prepareBatch?(request: PushRequest): void;
 
-  /**
-   * Asks for a digest of a table and verifies its checksum. Not in the document: of a peer that is not this
-   * service the `reason` is `not_found`. D-4.10.
-   */
+  /** Verifies the checksum. Not in the document: of other peers the failure's `reason` is `not_found`. D-4.10. */
   readDigest(
     tableName: string,
     query: DigestQuery,
     request?: StoppableRequest,
   ): Promise<DigestReply>;
 
-  /**
-   * Asks how the remote has a table registered, and for its late rows after a mark. Only of a remote with the extension
-   * `schema`. D-7.3, D-7.4.
-   */
+  /** Reads the schema, with late rows after a mark. Only of a remote with the extension `schema`. D-7.3, D-7.4. */
   readSchema(
     tableName: string,
     request?: StoppableRequest & { readonly lateAfter?: string },
@@ -191,8 +179,5 @@ interface PeerAddress {
   readonly key: string;
 }
 
-/**
- * Makes the peer at an address; nothing is sent yet. Throws `TypeError` or `RangeError`, which show neither address nor
- * key, when they cannot be used.
- */
+/** Sends nothing yet. Throws `TypeError` or `RangeError`, without address and key, when these cannot be used. */
 export type ConnectPeer = (address: PeerAddress) => RemotePeer;

@@ -4,9 +4,8 @@ import type { CallLimit } from "../documents.ts";
 import type { Refusal } from "./table-writes.ts";
 
 /**
- * A row's place in a table: its timestamp and key columns; more columns do no harm. Give a row that was read by position or
- * key back as the object it is: a store may know more exactly where it stood than its values tell, when another tool wrote
- * them.
+ * A row's place in a table: its timestamp and key columns; more columns do no harm. Give back the very object that was read by
+ * position or key: a store may know its place more exactly than its values tell, where another tool wrote them.
  */
 export type RowPosition = Row;
 
@@ -19,18 +18,15 @@ export interface KeyRange {
 }
 
 /**
- * The place where the rows of a page begin. Rows that another tool wrote without a key are only in pages at an offset or a cursor; a
- * position, and a key of a range, need not be that of a row that exists.
+ * Where the rows of a page begin. Rows that another tool wrote without a key are only in pages at an offset or a cursor. A
+ * position, and a key of a range, need not be of a row that exists.
  */
 export type PageStart =
-  /** Rows skipped in the order of the table, 0 or more. A page costs about the same at any offset when a table is read in order. */
+  /** Rows skipped in the order of the table, 0 or more. Any offset costs about the same when a table is read in order. */
   | { readonly offsetRows: number }
-  /**
-   * A `cursor` of this table and store; null: the first row. It costs the same wherever it is, and rows that are written
-   * meanwhile move none that was not read. D-9.5.
-   */
+  /** A `cursor` of this table and store; null: the first row. Any place costs the same; later writes move no unread row. D-9.5. */
   | { readonly cursor: string | null }
-  /** The row after which they come in the order of the table; null: the first row. It costs the same wherever it is. */
+  /** The row before the first one in the order of the table; null: the first row. Any place costs the same. */
   | { readonly after: RowPosition | null }
   /** A range in the order of the key. */
   | KeyRange;
@@ -44,22 +40,15 @@ export function columnsOf(table: Table, columns: RowColumns): readonly Column[] 
   return table.pageColumns.filter((column) => table.pushColumns.includes(column));
 }
 
-/** The rows of a table that a page is to hold. */
 export interface RowsQuery {
   readonly from: PageStart;
-  /**
-   * Only of a page at a cursor, which is one of the same order; absent: `time`, the order of the table. Rows that another tool
-   * wrote without a key are in no other. D-14.5.
-   */
+  /** Only at a cursor of the same order; absent: `time`, which alone has rows that another tool wrote without a key. D-14.5. */
   readonly order?: RowOrder;
-  /**
-   * Only rows whose timestamp is at or after this canonical time; absent or null: every row. It has no effect on tables
-   * without a timestamp, nor on pages and ranges in the order of the key.
-   */
+  /** Only rows at or after this canonical time; null: all. No effect without timestamps, or in the order of the key. */
   readonly sinceTime?: string | null;
   /** 1 or more. */
   readonly limitRows: number;
-  /** Bytes of JSON of the rows: the page ends before it has more, but not before its first row. Absent: no limit. D-7.9. */
+  /** Bytes of JSON of the rows: the page ends before it has more, but has at least one row. Absent: no limit. D-7.9. */
   readonly maxJsonBytes?: number;
   /** Absent: `page`. */
   readonly columns?: RowColumns;
@@ -71,17 +60,15 @@ export interface RowsQuery {
 export interface RowsPage<Total = number | null> {
   /** The rows in the order that was asked for, their columns in registry order. */
   readonly rows: Row[];
-  /** Rows that match `sinceTime`, whichever of them the page has, rows without a key too; null where nobody asked. */
+  /** All rows that match `sinceTime`, rows without a key too; null where nobody asked. */
   readonly totalRows: Total;
   /**
-   * The place where the next page begins, whatever has changed until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Behind a
-   * row whose place is too long for that it may count rows. Null after the last row, and for a page that did not begin at a
-   * cursor.
+   * Where the next page begins, whatever changes until then: at most `MAX_CURSOR_CHARS` letters, digits, `-` and `_`. Behind a row
+   * whose position is too long it counts rows. Null after the last row, and for a page that did not begin at a cursor.
    */
   readonly cursor: string | null;
 }
 
-/** The page that a query asks for. */
 export type PageOf<Query> = RowsPage<
   Query extends { readonly hasTotal: true } ? number : number | null
 >;
@@ -91,44 +78,43 @@ export interface CountQuery {
   readonly sinceTime?: string | null;
   /** True leaves out rows that another tool wrote without a key. */
   readonly hasKey?: boolean;
-  /** Absent: as long as a page. A store that works at once goes by none. */
+  /** Absent: as for a page. A store that works at once has none. */
   readonly limit?: CallLimit;
 }
 
 /**
- * The rows of the registry's tables; transactions write them (`TableWrites`). Every method throws `AppError` of kind
- * `store_unavailable` when the store cannot be reached in time, and never lets an error of its driver out. Every read is of
- * one snapshot that includes each write acknowledged before the call, and no part of one that is still going on. D-3.8. Rows
- * come back with exactly the values that were written.
+ * The rows of the registry's tables; transactions write them (`TableWrites`). Every method throws `store_unavailable` when the
+ * store cannot be reached in time, and no error of a driver. Every read is of one snapshot with each write acknowledged before the
+ * call, and no part of an open one. D-3.8. Rows come back with exactly the values that were written.
  *
- * Order of a table: by timestamp, then by the upsert key's columns in `upsert_key` order; tables without a timestamp
- * by the key alone. Null and unparseable timestamps come first and match no `sinceTime`. Text orders by its UTF-8
- * bytes, numbers by value, false before true; values of another type than their column's come after all others, by
- * the bytes of their JSON text. The same data gives the same order on every store. D-3.1.
+ * Order of a table: by timestamp, then by the upsert key's columns in `upsert_key` order; without a timestamp by the key alone.
+ * Null and unparseable timestamps come first and match no `sinceTime`. Text orders by its UTF-8 bytes, numbers by value, false
+ * before true; values of another type than their column's come last, by the bytes of their JSON text. The same data gives the same
+ * order on every store. D-3.1.
  */
 export interface TableStore {
-  /** True when rows of this stamped table that other programs write, and whose time they leave alone, get a time too. D-14.2. */
+  /** True when rows of this stamped table that other programs write without a time get one too. D-14.2. */
   stampsOthers(table: Table): boolean;
 
   /**
-   * Makes what is missing: tables, their columns, a unique index on the upsert key and one on (timestamp, key).
-   * Idempotent, and safe when several instances do it at once. A changed registry adds columns.
-   * Throws `schema_conflict`, before anything was changed, naming the table in double quotes and what to do, when the change would lose
-   * data or break a promise: another type for a column or another upsert key while the table has rows, a column that
-   * may not be null added to a table with rows, or the column dropped by which people are found while rows have a name. D-2.4, D-8.2.
+   * Makes what is missing: tables, their columns, a unique index on the upsert key and one on (timestamp, key). Idempotent, and
+   * safe when several instances do it at once. Throws `schema_conflict`, before anything was changed, with the table in double
+   * quotes and what to do, when a change of the registry would lose data or break a promise: another type of a column or another
+   * upsert key while the table has rows, a new column that may not be null in a table with rows, or a dropped `username` while rows
+   * of people have one. D-2.4, D-8.2.
    */
   prepare(tables: readonly Table[]): Promise<void>;
 
   /**
-   * Reads consecutive rows. A large page is read in portions, with turns for other work in between; no more of it is held
-   * in memory than `maxJsonBytes` and a portion. D-7.9. Throws `invalid_request` for a cursor that this store never gave.
+   * Reads consecutive rows. A large page is read in portions, with turns for other work in between; memory holds no more of it than
+   * `maxJsonBytes` and a portion. D-7.9. Throws `invalid_request` for a cursor that this store never gave.
    */
   page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>>;
 
   /** Reads the rows with these keys, in any order; unknown keys give none, and a key given twice gives its row once. */
   byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<readonly Row[]>;
 
-  /** Why the store cannot hold a row of `pushColumns`, as `TableWrites.write` refuses it; null where it can, absent where it holds all. D-12.1. */
+  /** Why `TableWrites.write` would refuse a row of `pushColumns`; null where not, absent where the store holds all. D-12.1. */
   refusal?(table: Table, row: Row): Refusal | null;
 
   /** The number of rows. Throws when this table cannot be counted. D-3.10. */

@@ -2,7 +2,7 @@ import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 
 export interface TombstoneQuery {
-  /** Only those listed after this place, a `cursor` of this store; null: from the first on. */
+  /** Only those listed after this `cursor` of this store; null: from the first on. */
   readonly after: string | null;
   /** Only those taken in at or after this canonical time; null for all. */
   readonly sinceTime: string | null;
@@ -10,12 +10,9 @@ export interface TombstoneQuery {
 }
 
 export interface TombstonePage {
-  /** The tombstones in the order in which they became visible here. One that was listed anew stands at its last place only. */
+  /** In the order in which they became visible here. A tombstone that was listed anew stands only at its last place. */
   readonly items: readonly Tombstone[];
-  /**
-   * The place behind the last item, or `after` without one: where to go on, now or in the next run. `<id of the list>-<place>` in
-   * every store, as peers keep it while a deployment moves to another. D-10.7.
-   */
+  /** Behind the last item, else `after`: where to go on. `<id of the list>-<place>` in every store, as peers keep it. D-10.7. */
   readonly cursor: string;
   readonly hasMore: boolean;
   /** Canonical time since when the record of deletes is complete. */
@@ -23,9 +20,8 @@ export interface TombstonePage {
 }
 
 /**
- * The tombstones of tables with `deletes`: made for every row that is deleted, by whatever program, and those that
- * `TableWrites.write` takes in. What another program deletes beside a later tombstone leaves that where it is. Every method
- * throws `store_unavailable`. D-7.6.
+ * The tombstones of tables with `deletes`: made for every row that any program deletes, and taken in by `TableWrites.write`. A
+ * delete by another program leaves a later tombstone where it is. Every method throws `store_unavailable`. D-7.6.
  */
 export interface Tombstones {
   /**
@@ -40,7 +36,7 @@ export interface Tombstones {
   /** The number of tombstones listed after a place; null: of all. */
   countAfter(table: Table, after: string | null): Promise<number>;
 
-  /** The tombstones of keys, once each, in any order, as far as they are recorded by now. */
+  /** The tombstones of keys recorded by now, once each, in any order. */
   byKeys(table: Table, keys: readonly Row[]): Promise<readonly Tombstone[]>;
 
   /** Forgets those listed after a place, without bringing rows back. Resolves to their number. Waits as `list` does. */
@@ -50,7 +46,7 @@ export interface Tombstones {
   prune(table: Table, beforeTime: string): Promise<number>;
 }
 
-/** For a store that refuses tables with `deletes`: nobody asks it. */
+/** For a store without tables with `deletes`. */
 export class NoTombstones implements Tombstones {
   readonly list = none;
   readonly end = none;
