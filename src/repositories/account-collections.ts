@@ -11,10 +11,7 @@ export interface AccountDocument extends Account {
   readonly hidesProfile?: true;
 }
 
-/**
- * A change of an account's keys, consents or sessions locks its document, or puts it. Taking away an administrator locks
- * `ADMINISTRATORS`, which is nobody's key.
- */
+/** Changes of its keys, consents or sessions lock or put it. Taking an administrator away locks `ADMINISTRATORS`, nobody's key. */
 export const ACCOUNTS: Collection<AccountDocument> = {
   name: "accounts",
   fields: [
@@ -49,7 +46,6 @@ interface ClaimDocument {
   readonly kind: "email";
   /** The `emailKey`. */
   readonly text: string;
-  /** The owner's username. */
   readonly username: string;
 }
 
@@ -85,7 +81,7 @@ export type SecretName =
   | "api_key_pepper"
   | "api_key_pepper_mark"
   | "erased_names_key"
-  /** No secret, but where nobody looks who removes the audit log: whether there ever was a record. D-8.9. */
+  /** Not secret: it tells that there ever was an audit record, and stands where nobody looks who removes the log. D-8.9. */
   | "first_lookup";
 
 export interface SecretDocument {
@@ -131,7 +127,7 @@ export const CONSENTS: Collection<Consent> = {
   fields: ["username", "id", "purpose", "grantedAt", "expiresAt", "ended"],
   keyOf: ({ username, id }) => [username, id],
   indexes: {
-    /** Consents that have not been ended, also expired ones: by owner and expiry, `WITHOUT_EXPIRY` comes after every time. */
+    /** Consents that are not ended, expired ones too, by owner and expiry. `WITHOUT_EXPIRY` comes after every time. */
     open: ({ username, expiresAt, ended }) =>
       ended === null ? [username, expiresAt ?? WITHOUT_EXPIRY] : null,
   },
@@ -139,7 +135,7 @@ export const CONSENTS: Collection<Consent> = {
 
 const WITHOUT_EXPIRY = "~";
 
-/** The link from a person, and their account, to their records in the audit; erased with the person. */
+/** The link from a person and their account to their audit records; erased with the person. */
 export interface SubjectDocument {
   readonly username: string;
   /** Stands for the account in the audit. */
@@ -156,7 +152,6 @@ export const SUBJECTS: Collection<SubjectDocument> = {
 };
 
 export interface ErasedNameDocument extends ErasedName {
-  /** The HMAC of the name. */
   readonly hmac: string;
 }
 
@@ -178,7 +173,6 @@ export const ACCOUNT_COLLECTIONS: readonly AnyCollection[] = [
   ERASED_NAMES,
 ];
 
-/** Null when there is none. */
 export async function findAccount(at: Reader, username: string): Promise<AccountDocument | null> {
   const [[found = null]] = await at.read({ from: ACCOUNTS, keys: keysOf(username) });
   return found;
@@ -188,7 +182,7 @@ export function accountOf({ hidesProfile: _, ...account }: AccountDocument): Acc
   return account;
 }
 
-/** All keys or consents of an account, in their order, some of them as they were changed. */
+/** All keys or consents of an account, in their order, with the changed ones in place of their former selves. */
 export function replaced<T extends { readonly id: unknown }>(
   all: readonly T[],
   changed: readonly T[],

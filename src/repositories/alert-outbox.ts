@@ -10,28 +10,16 @@ import { formatMs } from "../domain/shared/time.ts";
 import type { Stretch, Transaction } from "../ports/documents.ts";
 import type { Clock, Ids } from "../ports/runtime/runtime.ts";
 import { Repository } from "./repository.ts";
-import { ALERTS, type WaitingAlert } from "./run-collections.ts";
+import { ALERTS, type AlertDocument, type WaitingAlert } from "./run-collections.ts";
 
-/** The common fields of alerts that are told together. */
 interface AlertSubject {
   readonly account: string;
   readonly type: AlertType;
 }
 
-/** The time to try an alert again. */
-interface AlertRetry {
-  /** Attempts that have failed. */
-  readonly attempts: number;
-  /** The time of the alert, in milliseconds since 1970. */
-  readonly atMs: number;
-}
-
-/**
- * Alerts that wait for their delivery, alike for all instances; other repositories queue theirs in their own commits, and the
- * erasure of a person removes those about them. Every method throws `store_unavailable`. D-10.12.
- */
+/** Alerts that wait for delivery. Repositories queue theirs in their own commits; erasures remove those about a person. D-10.12. */
 export class AlertOutbox extends Repository {
-  /** Keeps alerts, all in one commit, durably. They are due at once. Those whose id is kept already stay as they are. */
+  /** Keeps alerts, due at once, in one durable commit. Those whose id is kept already stay as they are. */
   async add(alerts: readonly QueuedAlert[]): Promise<void> {
     await this.writing("alerts.add", async (tx) => {
       const [known] = await tx.read({ from: ALERTS, keys: alerts.map(({ id }) => [id]) });
@@ -44,8 +32,8 @@ export class AlertOutbox extends Repository {
   }
 
   /**
-   * Reads up to `limit` alerts, 1 or more, whose time has come: those about no account first, and of each kind those that have waited longest.
-   * A time that is later than `MAX_ALERT_WAIT_MS` from now has come too: the clock was set back since.
+   * Reads up to `limit` alerts, 1 or more, whose time has come: those about no account first, and of each kind the longest waiting
+   * first. A time later than `MAX_ALERT_WAIT_MS` from now has come, too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
     const read = await this.ask(
@@ -61,10 +49,7 @@ export class AlertOutbox extends Repository {
       .map(({ dueAtMs: _, ...alert }) => alert);
   }
 
-  /**
-   * Makes one of all alerts about an account and of a type that were not tried yet (`gatheredBody`): the last one, to be due
-   * at a time in milliseconds since 1970. One commit.
-   */
+  /** Makes one of all untried alerts about an account and of a type (`gatheredBody`): the last, due at `dueAtMs`. One commit. */
   async gather({ account, type }: AlertSubject, dueAtMs: number): Promise<void> {
     await this.writing("alerts.gather", async (tx) => {
       const [all] = await tx.read({ from: ALERTS, stretch: alertsAbout(account) });
@@ -77,10 +62,13 @@ export class AlertOutbox extends Repository {
   }
 
   /** Keeps an alert for a later attempt; nothing happens when it is gone. */
-  async postpone(id: string, { attempts, atMs }: AlertRetry): Promise<void> {
+  async postpone(
+    id: string,
+    { attempts, dueAtMs }: Pick<AlertDocument, "attempts" | "dueAtMs">,
+  ): Promise<void> {
     await this.writing("alerts.postpone", async (tx) => {
       const [[alert]] = await tx.read({ from: ALERTS, keys: [[id]] });
-      if (alert !== undefined) tx.put(ALERTS, { ...alert, attempts, dueAtMs: atMs });
+      if (alert !== undefined) tx.put(ALERTS, { ...alert, attempts, dueAtMs });
     });
   }
 
@@ -91,7 +79,6 @@ export class AlertOutbox extends Repository {
     });
   }
 
-  /** The number of those that wait. */
   async count(): Promise<number> {
     const [count] = await this.ask("alerts.count", { from: ALERTS, count: {} });
     return count;
@@ -103,7 +90,7 @@ export function queueAlerts(tx: Transaction, alerts: readonly QueuedAlert[]): vo
   for (const alert of alerts) tx.put(ALERTS, { ...alert, attempts: 0, dueAtMs: alert.atMs });
 }
 
-/** The stretch of alerts about an account, the oldest first: its erasure removes them. */
+/** The alerts about an account, the oldest first. */
 export function alertsAbout(account: string): Stretch {
   return { index: "account", within: [[account]] };
 }
@@ -123,7 +110,7 @@ interface AlertsDeps {
   readonly ids: Ids;
 }
 
-/** Raises alerts. There is one only where `WEBHOOK_URL` is set: nothing is kept for nobody. */
+/** Raises alerts. Made only where `WEBHOOK_URL` is set, as else nobody reads them. */
 export class Alerts {
   readonly #deps: AlertsDeps;
 
@@ -131,7 +118,7 @@ export class Alerts {
     this.#deps = deps;
   }
 
-  /** An alert of something that happens now, for the commit of what happens. */
+  /** As `MakeAlert`. */
   make(alert: Alert): QueuedAlert {
     const { clock, ids } = this.#deps;
     const atMs = clock.nowMs();

@@ -5,7 +5,6 @@ import { ACCOUNT_COLLECTIONS } from "./account-collections.ts";
 import { LOOKUP_COLLECTIONS } from "./lookup-collections.ts";
 import { RUN_COLLECTIONS } from "./run-collections.ts";
 
-/** The counts of a minute or an hour. */
 export interface TrafficDocument extends TrafficCounts {
   readonly unit: TrafficUnit;
 }
@@ -26,11 +25,10 @@ export interface RunDocument {
   readonly number: number;
   /** A `StoredRun` as JSON, which keeps names and their order as they are. */
   readonly run: string;
-  /** Parts of its news. */
   readonly newsParts: number;
-  /** True where what it tells is kept no more, as somebody was erased while it went on. D-8.2. */
+  /** True where its news are kept no more, as somebody was erased while it ran. D-8.2. */
   readonly isSilenced?: true;
-  /** Why it is to end; absent unless somebody asked for that. */
+  /** Why somebody cancelled it; absent while nobody has. */
   readonly cancelled?: string;
 }
 
@@ -40,7 +38,7 @@ export const RUNS: Collection<RunDocument> = {
   keyOf: ({ id }) => [id],
   indexes: {
     order: ({ kind, number }) => [kind, number],
-    /** Those that go on, or whose process has ended. */
+    /** Runs that go on, or whose process has ended. */
     running: ({ kind, run }) => (JSON.parse(run).status === "running" ? [kind] : null),
     /** Comparisons and imports whose news show rows of a table. */
     rowNews({ run, newsParts }) {
@@ -51,7 +49,7 @@ export const RUNS: Collection<RunDocument> = {
   },
 };
 
-/** The news of a run, as JSON in parts, as it may be larger than a document. */
+/** The news of a run, as JSON in parts, as they may be larger than a document. */
 interface RunNewsDocument {
   readonly id: string;
   readonly part: number;
@@ -77,7 +75,7 @@ export const SEQUENCES: Collection<SequenceDocument> = {
   keyOf: ({ name }) => [name],
 };
 
-/** Of the last scheduled backup, of the last that failed, and of the last time taken of each other schedule. */
+/** The last scheduled backup, the last that failed, and of each other schedule the time taken last. */
 export type ScheduleTimeName =
   | "last_backup"
   | "last_backup_failure"

@@ -5,10 +5,7 @@ import type { Ids } from "../ports/runtime/runtime.ts";
 import { RunRepository } from "./repository.ts";
 import { EXCHANGED } from "./run-collections.ts";
 
-/**
- * The rows of each table as they last went to the remote or came from it, in blocks that only the domain can read
- * (`ExchangedRows` there). Every method throws `store_unavailable`. D-7.1.
- */
+/** The exchanged rows of each table, in blocks that only the domain can read (`ExchangedRows`). D-7.1. */
 export class ExchangedBlocks extends RunRepository {
   readonly #ids: Ids;
 
@@ -29,10 +26,7 @@ export class ExchangedBlocks extends RunRepository {
     };
   }
 
-  /**
-   * Adds a block within a commit that has read `lastBlockQuery`, behind those that it sees. Two at once that add to a table
-   * get the same number and do not meet.
-   */
+  /** Adds a block in a commit that has read `lastBlockQuery`. Commits at once get the same number and do not meet. */
   add(tx: Transaction, table: string, block: Uint8Array, [last]: readonly Key[]): void {
     const number = last === undefined ? 0 : numberOf(last) + 1;
     for (const [i, versions] of blockParts(block).entries()) {
@@ -40,10 +34,7 @@ export class ExchangedBlocks extends RunRepository {
     }
   }
 
-  /**
-   * Puts these in place of blocks that were read; later ones stay. Does nothing when one of them is gone: somebody else has
-   * put them together, or removed them.
-   */
+  /** Puts blocks in place of those that were read; later ones stay. Does nothing when one is gone, as somebody else did it. */
   async replace(table: string, keys: readonly Key[], blocks: readonly Uint8Array[]): Promise<void> {
     const last = keys.at(-1);
     const number = last === undefined ? 0 : numberOf(last);
@@ -59,18 +50,16 @@ export class ExchangedBlocks extends RunRepository {
     });
   }
 
-  /** Removes all of these tables. */
   async clear(tables: readonly string[]): Promise<void> {
     await this.writing("exchanged.clear", (tx) => forgetBlocks(tx, tables));
   }
 }
 
-/** The query of a commit that adds a block: the place of the last one. */
+/** The query of a commit that adds a block: the key of the last one. */
 export function lastBlockQuery(table: string) {
   return { from: EXCHANGED, keysOf: { within: [[table]], isReverse: true, limit: 1 } } as const;
 }
 
-/** Removes all of these tables within a commit. */
 export async function forgetBlocks(tx: Transaction, tables: readonly string[]): Promise<void> {
   const within = tables.map((table) => [table]);
   const [keys] = await tx.read({ from: EXCHANGED, keysOf: { within } });

@@ -16,28 +16,26 @@ import { RunRepository } from "./repository.ts";
 import { LATE_ROWS, type LateCommitDocument } from "./run-collections.ts";
 
 interface LateRowsQuery {
-  /** A mark that `read` gave; null to learn the mark of now only. */
+  /** A mark that `read` gave; null to learn only the present mark. */
   readonly lateAfter: string | null;
   /** True leaves out what runs of this deployment brought: the remote has that. */
   readonly isForOwnPush: boolean;
 }
 
-/** The document by which a copy keeps what its source tells of commits and no run has read. */
+/** The document by which a copy keeps a commit that its source tells and no run has read. */
 export function toldCommit(table: string, at: string): LateCommitDocument {
   return { table, id: `told ${at}`, byOwnRuns: null, byOthers: null, freshByOthers: at };
 }
 
-/** Documents that one body reads: notes, and the commits that it adds to them. */
+/** Documents that one body reads: the notes, and commits to add to them. */
 const ADDED_AT_ONCE = 1_000;
-/** Commits that one instance makes before it adds them to the notes of their table: they would pile up where no run reads. */
+/** Commits of one instance after which they are added to the notes of their table, as no run may read there. */
 const MAX_COMMITS = 100;
 
 /**
- * Notes of rows that runs would pass over: per table a mark that grows, and for each mark the earliest time noted since. A
- * commit puts a document of its own, so that commits do not meet; whoever reads adds those to the notes of the table and
- * gives the mark. What it does not see becomes visible later, and so gets a later mark. Where the store tells of every commit
- * to a table (`DocumentStore.tellsCommits`), those are noted alike, so that no allowance is needed. Throws `store_unavailable`. D-7.4,
- * D-12.3.
+ * Keeps the late notes of tables. A commit puts a document of its own, so that commits do not meet; a reader adds those to the
+ * notes of the table, and gives the mark. A commit that it does not see yet gets a later mark. Where the store tells of every
+ * commit to a table (`DocumentStore.tellsCommits`), these are noted as well, so that no allowance is needed. D-7.4, D-12.3.
  */
 export class LateRows extends RunRepository {
   readonly #ids: Ids;
@@ -51,12 +49,12 @@ export class LateRows extends RunRepository {
     this.#tellsCommits = (table) => documents.tellsCommits?.(table) ?? false;
   }
 
-  /** The seconds by which commits of a table may come later than the times of their rows, unnoted. */
+  /** Seconds by which a commit may come later than the times of its rows without being noted. */
   lagSeconds(table: Table): number {
     return this.#tellsCommits(table) ? 0 : table.lagSeconds;
   }
 
-  /** Reads the mark of a table, and the earliest time noted after another one. */
+  /** Reads the mark of a table, and the earliest times noted after another one. */
   async read(
     table: Table,
     { lateAfter, isForOwnPush }: LateRowsQuery,
@@ -67,7 +65,6 @@ export class LateRows extends RunRepository {
     return { mark, ...lateAndFreshAfter(notes, lateAfter, isForOwnPush) };
   }
 
-  /** Notes what a commit has to note, within it. */
   note(tx: Transaction, table: Table, times: LateTimes): void {
     const { name } = table;
     const { byOwnRuns, byOthers } = times;
@@ -77,11 +74,11 @@ export class LateRows extends RunRepository {
     this.#noted.set(name, (this.#noted.get(name) ?? MAX_COMMITS) + 1);
   }
 
-  /** Adds commits to the notes of their table, once in a while. Call it after a commit that noted; never rejects. */
+  /** Adds commits to the notes of their table, once in a while. Call it after a commit that has noted times; never rejects. */
   async tidy(table: Table): Promise<void> {
     if ((this.#noted.get(table.name) ?? 0) <= MAX_COMMITS) return;
     this.#noted.set(table.name, 0);
-    // Another commit or a run does what fails here.
+    // A later commit or run makes up for it.
     await this.#addAll(table).catch(() => {});
   }
 

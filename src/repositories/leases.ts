@@ -3,7 +3,7 @@ import { type CallLimit, SYNC_CALLS, type Transaction } from "../ports/documents
 import { RunRepository } from "./repository.ts";
 import { LEASES, type LeaseDocument, TURNS, type TurnDocument } from "./run-collections.ts";
 
-/** The fields that tell a held lease from those before and after it. */
+/** What tells a held lease from those before and after it. */
 export interface LeaseClaim {
   readonly name: string;
   /** Another one each time the lease is taken. */
@@ -14,7 +14,7 @@ export interface LeaseClaim {
 export interface HeldLease {
   /** For commits that are made under the lease: `fence`. */
   readonly claim: LeaseClaim;
-  /** The time at which the holder before took or renewed it last, by the store's clock; null when it gave it up, or there was none. */
+  /** When the holder before took or renewed it last, by the store's clock; null when it was given up, or there was none. */
   readonly lastHeldAtMs: number | null;
 
   /** Holds it for another `ttlMs` from now. Resolves to false when it has run out meanwhile, even if it is free. */
@@ -25,9 +25,9 @@ export interface HeldLease {
 }
 
 interface LeaseRequest {
-  /** The name, such as `sync push listings`. */
+  /** Such as `sync push listings`. */
   readonly name: string;
-  /** The holder, such as a run id, for the message to those who wait. */
+  /** Such as a run id, for the message to those who wait. */
   readonly holder: string;
   /** Lifetime without `renew`. D-4.8. */
   readonly ttlMs: number;
@@ -36,14 +36,11 @@ interface LeaseRequest {
 }
 
 /**
- * Leases by name, by the store's clock. Who takes one also puts its turn, as every commit under it does: so the two meet, and
- * a renewal meets neither. A turn outlives its lease, as else who lost that might pass for the next holder. Every method, and those of a lease, throw `store_unavailable`.
+ * Leases by name, by the store's clock. Taking one puts its turn, as every commit under it does: so these two meet, and a renewal
+ * meets neither. A turn outlives its lease: a former holder might else pass for the next one.
  */
 export class Leases extends RunRepository {
-  /**
-   * Takes the lease when it is free or has run out; otherwise resolves to the present holder's name, also when that is
-   * the same as the request's. Of several at once exactly one gets it.
-   */
+  /** Takes a lease that is free or has run out, else resolves to the holder, even the same one. Of several at once one gets it. */
   async acquire({
     name,
     holder,
@@ -86,12 +83,12 @@ export class Leases extends RunRepository {
 
 export type LeaseGiver = Pick<Leases, "acquire">;
 
-/** The lease that shows that the process of a run lives. */
+/** The lease that shows that a run's process lives. */
 export function runLeaseName(runId: string): string {
   return `sync run ${runId}`;
 }
 
-/** Removes what is left of leases that nobody asks for any more, in the commit of a body; those that are held stay. */
+/** Removes leases that nobody asks for any more, in the commit of a body; held ones stay. */
 export async function forgetLeases(tx: Transaction, names: readonly string[]): Promise<void> {
   const [leases] = await tx.read({ from: LEASES, keys: names.map((name) => [name]) });
   const held = new Set(leases.filter((one) => isHeld(one, tx.nowMs)).map(({ name }) => name));
@@ -111,10 +108,7 @@ export function leaseQueries(name: string | null) {
   ] as const;
 }
 
-/**
- * Makes a commit one under a lease: until it has ended nobody else takes that, and renewals go on. Throws `lease_lost` when
- * it is not held any more.
- */
+/** Lets nobody else take the lease until the commit has ended; renewals go on. Throws `lease_lost` when it is not held. */
 export function fence(
   tx: Transaction,
   { name, turn }: LeaseClaim,

@@ -1,4 +1,4 @@
-// The data model of lookups: what each batch writes is in one collection, as a message writes to one only.
+// The data model of lookups. What each batch writes is in one collection, as one message writes to one collection only.
 import type { CallHistory, KeyUse } from "../domain/reputation/accounts/call-history.ts";
 import type { CallSums, FullPage } from "../domain/reputation/accounts/call-window.ts";
 import type { AuditHead, PruningCheckpoint } from "../domain/reputation/audit/audit-chain.ts";
@@ -12,7 +12,7 @@ export interface UsageDocument extends CallSums, CallHistory {
   /** `YYYY-MM`; empty before the first call. */
   readonly month: string;
   readonly monthCalls: number;
-  /** Steps of quotas that were told, `<month> <type of the alert>`. D-10.12. */
+  /** Quota alerts that were told, as `<month> <type of the alert>`. D-10.12. */
   readonly told: readonly string[];
 }
 
@@ -23,13 +23,11 @@ export interface KeyUseDocument extends KeyUse {
   readonly packed?: never;
 }
 
-/** A full page of an account's calls. */
 export interface CallsDocument extends FullPage {
   readonly kind: "calls";
   readonly accountId: string;
 }
 
-/** The signed end of a chain. */
 export interface HeadDocument extends AuditHead {
   readonly kind: "head";
   readonly signature: string;
@@ -50,7 +48,7 @@ export interface BlockDocument {
   readonly packed: Uint8Array;
 }
 
-/** A chain that goes on, or has records in no segment: those behind a place. */
+/** A chain that goes on, or has records behind `indexedSeq` that are in no segment yet. */
 export interface TailDocument {
   readonly kind: "tail";
   readonly chainId: string;
@@ -112,17 +110,14 @@ export const LOOKUP_LOG: Collection<LookupLogDocument> = {
   bytes: ["packed"],
 };
 
-/** Kept where nobody looks who removes the log. D-8.9. */
 export const FIRST_LOOKUP: SecretDocument = { name: "first_lookup", secret: "answered" };
 
-/** The number of chains that were ever begun, signed. */
 export interface ChainCountDocument {
   readonly kind: "chain_count";
   readonly chains: number;
   readonly signature: string;
 }
 
-/** The cut that pruning has made in a chain. */
 export interface CheckpointDocument extends PruningCheckpoint {
   readonly kind: "checkpoint";
   readonly signature: string;
@@ -164,12 +159,12 @@ export const AUDIT: Collection<AuditDocument> = {
 /** Consecutive records of one chain, some thousands at most. */
 export interface AuditStretch {
   readonly chainId: string;
-  /** Places of the first and the last, pruned ones perhaps among them. */
+  /** Of the first and the last record, which may be pruned. */
   readonly firstSeq: number;
   readonly lastSeq: number;
-  /** Not before it; `""` when not known. */
+  /** No record is earlier; `""` when not known. */
   readonly firstAt: string;
-  /** Not after it; `END_OF_TIME` when not known. */
+  /** No record is later; `END_OF_TIME` when not known. */
   readonly lastAt: string;
 }
 
@@ -192,11 +187,11 @@ export const SEGMENTS: Collection<SegmentDocument> = {
   bytes: ["filter"],
 };
 
-/** The same bits of all filters of a group of segments: a bit for each segment, the first is the lowest of the first byte. */
+/** The same bits of all filters of a group: a bit for each segment, the first in the lowest bit of the first byte. */
 export interface SliceDocument {
   readonly size: "small" | "large";
   readonly group: number;
-  /** The part of the filters: in a small group those of several stand one after the other. */
+  /** The bit of the filters; in a small group a part with the slices of several bits. */
   readonly part: number;
   readonly bits: Uint8Array;
 }

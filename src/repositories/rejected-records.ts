@@ -40,19 +40,15 @@ export interface RejectedQuery {
 
 type Texts = Pick<RejectedRecord, "key" | "record" | "message">;
 
-/** Digits of an id: with leading zeros, ids sort as their numbers do. */
+/** Digits of an id, with leading zeros, so that ids sort as numbers. */
 const ID_DIGITS = 16;
-/** The number of the entry that was noted last, which is written with each that is new. */
+/** The number of the last entry; every new entry writes it. */
 export const LAST_REJECTED = { from: SEQUENCES, keys: [["rejected"]] } as const;
-/** Entries of one read. */
 const READ_AT_ONCE = 1_000;
 /** Comes after every direction. */
 const AFTER_DIRECTIONS = "q";
 
-/**
- * Records that were rejected and wait for the next run: one entry per table, direction and `entryName`. The commits of runs
- * note them and drop what was accepted (`keepRejections`). Every method throws `store_unavailable`.
- */
+/** Records that wait for the next run, by table, direction and `entryName`. Runs note and drop them (`keepRejections`). */
 export class RejectedRecords extends RunRepository {
   /** Lists entries in the order in which they were first noted, by any instance and whatever their times. */
   async list(query: RejectedQuery): Promise<readonly RejectedRecord[]> {
@@ -62,7 +58,6 @@ export class RejectedRecords extends RunRepository {
     });
   }
 
-  /** Reads an entry; null when there is none. */
   async find(id: string): Promise<RejectedRecord | null> {
     return await this.reading("rejected.find", async (at) => {
       const [found] = await at.read({ from: REJECTED, stretch: numbered(id) });
@@ -71,7 +66,7 @@ export class RejectedRecords extends RunRepository {
     });
   }
 
-  /** Drops one entry, and remembers that it was dropped (D-7.7). Resolves to false when there is none. */
+  /** Drops an entry, and remembers that (D-7.7). Resolves to false when there is none. */
   async remove(id: string): Promise<boolean> {
     return await this.writing("rejected.remove", async (tx) => {
       const [found] = await tx.read({ from: REJECTED, stretch: numbered(id) });
@@ -87,7 +82,7 @@ export class RejectedRecords extends RunRepository {
     });
   }
 
-  /** The records of a table and direction that `remove` dropped, and no commit has met since. */
+  /** Records that `remove` dropped, and that no commit has met since. */
   async dropped(table: string, direction: SyncDirection): Promise<readonly DroppedRecord[]> {
     const [found] = await this.ask("rejected.dropped", {
       from: DROPPED,
@@ -121,23 +116,25 @@ export class RejectedRecords extends RunRepository {
 }
 
 /**
- * Drops the entries and drops of accepted records in a commit; then notes refused ones, in their order: a known one keeps its
- * id and `firstAtMs` and gets another attempt, the new message, the new record and the new `lastAtMs`. A record that was
- * dropped is not noted; another one of its key is, and the drop is forgotten. D-7.7.
+ * Drops the entries of accepted records in a commit, and the memory that they were dropped; then notes refused ones
+ * (`planRejections`). A known entry keeps its id and `firstAtMs`, and takes all else from the new one, with one attempt more.
+ * D-7.7.
  */
 export async function keepRejections(
   tx: Transaction,
   accepted: AcceptedRecords | undefined,
   rejected: readonly NewRejection[],
 ): Promise<void> {
-  if (accepted !== undefined) await dropAccepted(tx, accepted);
+  if (accepted !== undefined) {
+    const { table, direction, keys } = accepted;
+    // All entries of a key begin with this name; where a part of the key is null, the content follows.
+    const places = keys.map((key) => [table, direction, keyName(key)]);
+    for (const within of inParts(places)) await removeAll(tx, { within });
+  }
   await noteRejected(tx, rejected);
 }
 
-/**
- * Removes in a commit what waits of rows of these tables that name a person, and what was dropped of them. A body that locks
- * `LAST_REJECTED` leaves nothing that is noted at the same moment. D-8.2.
- */
+/** Removes entries and drops that name a person in these tables. A body that locks `LAST_REJECTED` leaves none behind. D-8.2. */
 export async function forgetRejected(
   tx: Transaction,
   tables: readonly string[],
@@ -146,16 +143,7 @@ export async function forgetRejected(
   await removeAll(tx, { index: "person", within: tables.map((table) => [person, table]) });
 }
 
-async function dropAccepted(
-  tx: Transaction,
-  { table, direction, keys }: AcceptedRecords,
-): Promise<void> {
-  // Entries of one key have this name; where a part of the key is null, their content is told behind it.
-  const places = keys.map((key) => [table, direction, keyName(key)]);
-  for (const within of inParts(places)) await removeAll(tx, { within });
-}
-
-/** Removes the entries of a stretch, and the drops of the same one. */
+/** Removes the entries and the drops of a stretch. */
 async function removeAll(tx: Transaction, stretch: Stretch): Promise<void> {
   const [found, dropped] = await tx.read(
     { from: REJECTED, stretch },

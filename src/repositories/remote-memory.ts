@@ -21,17 +21,16 @@ export interface MemoryOwner {
   readonly remote: RemoteIdentity;
   /** The columns that take part. */
   readonly columns: KnownColumns;
-  /** Those that the other direction had moved rows without when this one began, and that are allowed for. */
+  /** Columns without which the other direction had moved rows when this transfer began: they are allowed for. */
   readonly known: readonly string[];
 }
 
 /**
- * The memory of tables about the remote that they are moved with, a document for each direction, as a push and a pull of a table
- * run at once. What is another remote's is never taken for that of this one: the first commit with this one removes it.
- * Every method throws `store_unavailable`. D-4.5, D-11.10.
+ * The memory of tables about their remote, a document for each direction, as a push and a pull of a table run at once. Memory of
+ * another remote is never used: the first commit with this remote removes it. D-4.5, D-11.10.
  */
 export class RemoteMemory extends RunRepository {
-  /** Reads the memory of a table; with a remote nothing of another one, and whether there was any. */
+  /** Reads the memory of a table. With `remote` memory of another one is left out, and `isOther` tells that there was some. */
   async read(
     table: string,
     remote: RemoteIdentity | null = null,
@@ -56,7 +55,7 @@ export class RemoteMemory extends RunRepository {
     return new Map([...byTable].map(([table, ofTable]) => [table, memoryOf(ofTable)]));
   }
 
-  /** Lets the directions of tables begin at their first rows. S-4.4.2. */
+  /** Lets these directions begin at the first row. S-4.4.2. */
   async clear(
     tables: readonly string[],
     directions: readonly SyncDirection[] = SYNC_DIRECTIONS,
@@ -73,7 +72,7 @@ export class RemoteMemory extends RunRepository {
     });
   }
 
-  /** Changes what a table remembers of a direction, if it remembers any. */
+  /** Changes what a table remembers of a direction, if anything. */
   async change(table: string, direction: SyncDirection, change: DirectionMemory): Promise<void> {
     await this.writing("memory.change", async (tx) => {
       const [[kept]] = await tx.read({ from: MEMORY, keys: [[table, direction]] });
@@ -81,7 +80,7 @@ export class RemoteMemory extends RunRepository {
     });
   }
 
-  /** Rows that this end had more than the remote when the last run over a table ended, by table. D-7.5. */
+  /** As `DriftDocument`, by table. */
   async drifts(): Promise<ReadonlyMap<string, number>> {
     const [found] = await this.ask("memory.drifts", { from: DRIFTS, stretch: {} });
     return new Map(found.map(({ table, rows }) => [table, rows]));
@@ -100,10 +99,7 @@ export function memoryQuery(table: string | null) {
   return { from: MEMORY, keys } as const;
 }
 
-/**
- * Keeps in a commit what changes, and whose it is; `found` answers `memoryQuery`. Returns true when what was kept was another
- * remote's, and is gone. Throws as `requireMoved`.
- */
+/** Keeps a change; `found` answers `memoryQuery`. True when another remote's memory went. Throws as `requireMoved`. */
 export function keepMemory(
   tx: Transaction,
   { table, direction, remote, ...own }: MemoryOwner,

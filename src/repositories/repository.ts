@@ -17,7 +17,7 @@ export abstract class Repository {
   readonly #documents: DocumentStore;
   readonly #limit: CallLimit | undefined;
 
-  /** Without `limit` with the patience of requests. */
+  /** Without `limit` calls have the time of requests. */
   constructor(documents: DocumentStore, limit?: CallLimit) {
     this.#documents = documents;
     this.#limit = limit;
@@ -41,14 +41,14 @@ export abstract class Repository {
   }
 }
 
-/** With the patience of runs. */
+/** With the time of runs. */
 export abstract class RunRepository extends Repository {
   constructor(documents: DocumentStore) {
     super(documents, SYNC_CALLS);
   }
 }
 
-/** The store's clock, which all instances share, in milliseconds since 1970. Throws `store_unavailable`. */
+/** The store's clock, in milliseconds since 1970. Throws `store_unavailable`. */
 export async function storeNowMs(documents: DocumentStore): Promise<number> {
   return await documents.read({ name: "store.now", limit: SYNC_CALLS }, async (at) => {
     await at.read({ from: SEQUENCES, keys: [] });

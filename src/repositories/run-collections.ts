@@ -6,16 +6,15 @@ import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
 import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 
-/** UTF-16 units of a part of a text, each of which may be three bytes. */
+/** UTF-16 units of a part of a text; each takes up to three bytes. */
 export const PART_LENGTH = 1_000_000;
 
-/** An alert that was not delivered yet. */
 export interface WaitingAlert extends QueuedAlert {
   /** Attempts that failed, 0 or more. */
   readonly attempts: number;
 }
 
-interface AlertDocument extends WaitingAlert {
+export interface AlertDocument extends WaitingAlert {
   readonly dueAtMs: number;
 }
 
@@ -97,10 +96,10 @@ export const DRIFTS: Collection<DriftDocument> = {
   keyOf: ({ table }) => [table],
 };
 
-/** Versions of rows as they last went to the remote or came from it, as `exchangedBlock` writes them. D-7.1. */
+/** Versions of exchanged rows, as `exchangedBlock` writes them. D-7.1. */
 interface ExchangedDocument {
   readonly table: string;
-  /** Ascends in the order of the commits that a reader can tell apart. */
+  /** Ascends with commits; commits at the same moment may share one. */
   readonly number: number;
   readonly id: string;
   readonly versions: Uint8Array;
@@ -113,13 +112,13 @@ export const EXCHANGED: Collection<ExchangedDocument> = {
   bytes: ["versions"],
 };
 
-/** The notes about late rows of a table, but for those that its commits have made since. D-7.4. */
+/** The late notes of a table, without those that commits have made since. D-7.4. */
 interface LateNotesDocument extends LateNotes {
   readonly table: string;
   readonly id?: never;
 }
 
-/** The note of one commit about late rows, until a reader adds it to the table's notes: so commits do not meet. */
+/** The late note of one commit, until a reader adds it to those of the table. */
 export interface LateCommitDocument extends LateTimes {
   readonly table: string;
   readonly id: string;
@@ -147,9 +146,8 @@ export interface RejectedDocument
   readonly entry: EntryName;
   /** Counts entries in the order in which they were first noted. */
   readonly number: number;
-  /** Parts of its texts. */
   readonly parts: number;
-  /** Whom it names, where its `username` can be a name. */
+  /** Its `namedPerson`. */
   readonly person?: string;
 }
 

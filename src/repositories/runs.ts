@@ -11,10 +11,7 @@ import { forgetLeases, runLeaseName } from "./leases.ts";
 import { RunRepository } from "./repository.ts";
 import { PART_LENGTH } from "./run-collections.ts";
 
-/**
- * Drops what comparisons and imports of tables have told of their rows, and what those that go on will tell, in the commit of a
- * body; their results stay. D-8.2.
- */
+/** Drops what comparisons and imports of tables tell of rows, now and while they go on; results stay. D-8.2. */
 export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
   const within = tables.map((table) => [table]);
   const [runs] = await tx.read({ from: RUNS, stretch: { index: "rowNews", within } });
@@ -28,7 +25,6 @@ function removeNews(tx: Transaction, { id, newsParts }: RunDocument): void {
   for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
 }
 
-/** A run, and what it has told so far. */
 export interface ToldRun {
   readonly run: StoredRun;
   /** Put together as `addNews` does. */
@@ -43,16 +39,12 @@ interface RunQuery {
 
 const KEPT: Readonly<Record<RunKind, number>> = { run: MAX_KEPT_RUNS, dry_run: MAX_KEPT_DRY_RUNS };
 
-/**
- * Runs and comparisons with their results and news, the last `MAX_KEPT_RUNS` of them. Beside these, in no list, the last
- * `MAX_KEPT_DRY_RUNS` dry runs and imports. Every method throws `store_unavailable`. D-4.9, D-7.8, D-9.5.
- */
+/** The last `MAX_KEPT_RUNS` runs and comparisons, and, in no list, `MAX_KEPT_DRY_RUNS` dry runs and imports. D-4.9, D-7.8, D-9.5. */
 export class Runs extends RunRepository {
   /**
-   * Keeps a run under its id with what it has told, in one commit, durably, and drops the oldest beyond the limit of its
-   * kind, with what is left of their leases. What was kept under the id is replaced and keeps its place in the order; without `news` those stay. `alerts` are
-   * added to those that wait, in the same commit. A run that has ended is replaced by another end only, of which nobody is told:
-   * its process stood still, and others took it for gone.
+   * Keeps a run under its id, with what it has told, in one durable commit, and drops the oldest beyond the limit of its kind, with
+   * their leases. A known run keeps its place in the order, and its news where `news` is absent. `alerts` are queued in the same
+   * commit. Of a run that has ended only another end is kept, without alerts: its process stood still, and others took it for gone.
    */
   async save(
     run: StoredRun,
@@ -89,7 +81,7 @@ export class Runs extends RunRepository {
     });
   }
 
-  /** Asks for the end of a run or dry run that is kept, whichever instance it is on; `reason` is for its `error`. D-7.8. */
+  /** Asks for the end of a run or dry run, on whichever instance; `reason` is for its `error`. D-7.8. */
   async cancel(runId: string, reason: string): Promise<void> {
     await this.writing("runs.cancel", async (tx) => {
       const [[known]] = await tx.read({ from: RUNS, keys: keysOf(runId) });
@@ -122,10 +114,7 @@ export class Runs extends RunRepository {
     return { run: readStoredRun(found.run), news };
   }
 
-  /**
-   * Newest first: in the order in which they were first saved, by any instance and whatever their times. Resolves to
-   * none when `beforeId` is unknown, was dropped or is a dry run's.
-   */
+  /** Newest first, by when they were first saved on any instance. None for a `beforeId` that is unknown or in no list. */
   async list({ beforeId, limit }: RunQuery): Promise<readonly ListedRun[]> {
     const newest = { index: "order", within: [["run"]], isReverse: true, limit };
     return await this.reading("runs.list", async (at) => {
@@ -152,7 +141,7 @@ export class Runs extends RunRepository {
     tx.put(RUNS, run);
     tx.put(SEQUENCES, { name: kind, last: number });
     if (number <= KEPT[kind]) return;
-    // A number is taken in the commit that uses it, so the kept ones have no gaps.
+    // Numbers have no gaps, as each is taken in the commit that uses it.
     const after = [kind, number - KEPT[kind] + 1];
     const [dropped] = await tx.read({
       from: RUNS,

@@ -3,7 +3,7 @@ import type { Clock, CronTimes, Scheduler } from "../ports/runtime/runtime.ts";
 import { SCHEDULE_TIMES, type ScheduleTimeName } from "./collections.ts";
 import { Repository } from "./repository.ts";
 
-/** The times of schedules that were taken last, canonical. Every method throws `store_unavailable`. */
+/** The times of schedules that were taken last, canonical. */
 export class ScheduleTimes extends Repository {
   /** Null before the first `keep`. */
   async read(name: ScheduleTimeName): Promise<string | null> {
@@ -25,10 +25,7 @@ export interface ScheduleDeps {
   readonly clock: Clock;
 }
 
-/**
- * False when the time that has come is the one that was taken last: of several instances one takes each, also when another
- * comes late to it or has another clock. Throws `store_unavailable`. D-4.13, D-10.7.
- */
+/** False when the schedule's present time was taken already: one of several instances takes each. D-4.13, D-10.7. */
 export async function isDue(
   { scheduleTimes, scheduler, clock }: ScheduleDeps,
   name: ScheduleTimeName,

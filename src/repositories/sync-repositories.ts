@@ -10,7 +10,7 @@ import { RemoteMemory } from "./remote-memory.ts";
 import { Runs } from "./runs.ts";
 
 export class SyncRepositories {
-  /** The store of documents, for commits that write rows; the repositories are over it. */
+  /** The store under the repositories, for commits that write rows. */
   readonly documents: DocumentStore;
   readonly names: Names;
   readonly lateRows: LateRows;

@@ -9,18 +9,11 @@ import {
 import { TRAFFIC, type TrafficDocument } from "./collections.ts";
 import { Repository } from "./repository.ts";
 
-/** Minutes or hours that one `add` forgets at most. */
 const MAX_FORGOTTEN = 1_000;
 
-/**
- * How many rows were moved and lookups decided per minute and hour, summed over all instances. Each process adds what it has
- * counted every few seconds, so a crash loses the last of them. Every method throws `store_unavailable`. D-9.5.
- */
+/** Summed over all instances. Each process adds every few seconds, so a crash loses the last of them. D-9.5. */
 export class Traffic extends Repository {
-  /**
-   * Adds the counts of minutes to these and to their hours, all in one commit, and forgets minutes from more than a day
-   * before `nowMs` and hours from more than 31.
-   */
+  /** Adds counts of minutes, to their hours too, in one commit; forgets minutes after a day and hours after 31 days. */
   async add(minutes: readonly TrafficCounts[], nowMs: number): Promise<void> {
     const added = TRAFFIC_UNITS.flatMap((unit) =>
       minutes.map((counts) => ({ ...counts, unit, atMs: startOf(unit, counts.atMs) })),

@@ -56,7 +56,7 @@ repositoryTests(
         { ...alert("rotated", NOON), type: "key.rotated" } as const,
       ];
       await alerts.add([alert("tried", NOON), ...others]);
-      await alerts.postpone("tried", { attempts: 1, atMs: NOON });
+      await alerts.postpone("tried", { attempts: 1, dueAtMs: NOON });
       await alerts.add([alert("a", NOON), alert("b", NOON + 1), alert("c", NOON + 2)]);
       await alerts.gather(about, NOON + 100);
       const left = async () => (await alerts.due(NOON + 99, 10)).map(({ id }) => id).sort();
@@ -74,8 +74,8 @@ repositoryTests(
     it("D-10.12 what is postponed comes later, and goes when it is removed", async (alerts) => {
       const [a, b] = [alert("a", NOON), alert("b", NOON + 1)];
       await alerts.add([a, b]);
-      await alerts.postpone("a", { attempts: 3, atMs: NOON + 500 });
-      await alerts.postpone("absent", { attempts: 1, atMs: NOON });
+      await alerts.postpone("a", { attempts: 3, dueAtMs: NOON + 500 });
+      await alerts.postpone("absent", { attempts: 1, dueAtMs: NOON });
       expect(await alerts.due(NOON + 499, 10)).toEqual([waiting(b)]);
       expect(await alerts.due(NOON + 500, 10)).toEqual([waiting(b), { ...a, attempts: 3 }]);
       await alerts.remove("b");
@@ -87,7 +87,7 @@ repositoryTests(
     it("D-10.12 an alert is kept once, as it was first added", async (alerts) => {
       const first = alert("a", NOON);
       await alerts.add([first]);
-      await alerts.postpone("a", { attempts: 1, atMs: NOON + 10 });
+      await alerts.postpone("a", { attempts: 1, dueAtMs: NOON + 10 });
       await alerts.add([{ ...first, body: "other" }, alert("b", NOON)]);
       const found = await alerts.due(NOON + 10, 10);
       expect(found).toEqual([waiting(alert("b", NOON)), { ...first, attempts: 1 }]);

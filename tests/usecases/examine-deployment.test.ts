@@ -35,7 +35,7 @@ test("D-10.12 doctor tells of alerts that could not be delivered, where any are 
   expect(await examine(alerts)).toEqual(["ok none waits for its delivery"]);
   await alerts.raise({ type: "backup.failed", error: "The disk is full" });
   expect(await examine(alerts)).toEqual(["ok 1 on the way"]);
-  await outbox.postpone("alert-1", { attempts: 1, atMs: ends.time.nowMs + 900_000 });
+  await outbox.postpone("alert-1", { attempts: 1, dueAtMs: ends.time.nowMs + 900_000 });
   expect(await examine(alerts)).toEqual([
     "warn 1 could not be delivered yet",
     "The log of the service says why; check WEBHOOK_URL and its receiver",

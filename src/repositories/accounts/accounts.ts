@@ -24,25 +24,23 @@ import { endSessionsOf } from "./sessions.ts";
 
 export type AccountConflict = "username_taken" | "email_taken";
 
-/** The part of the accounts to list. */
 interface AccountPage {
   /** Text that the name or the address contains, whatever the case of A to Z; null for all. */
   readonly text: string | null;
   /** 1 or more. */
   readonly limit: number;
-  /** Null for the first part. */
   readonly afterUsername: string | null;
 }
 
 interface PasswordChange {
-  /** The hash that the account has to have. */
+  /** The hash that the account has to have now. */
   readonly from: string;
   readonly to: string;
   /** The session that goes on; null for none. */
   readonly keptSession: string | null;
 }
 
-/** The repositories in which a new account may meet an earlier one of its name. */
+/** Where a new account may meet an earlier one of its name. */
 export interface NameDeps {
   readonly documents: DocumentStore;
   readonly hmacOf: HmacOfName;
@@ -52,10 +50,7 @@ export interface NameDeps {
 /** Accounts that one read of a list looks through. */
 const LISTED_AT_ONCE = 1_000;
 
-/**
- * Accounts by username, which is compared exactly. E-mail addresses are kept as written and are the same when their
- * `emailKey` is. Every method throws `store_unavailable`.
- */
+/** Accounts by username, compared exactly. E-mail addresses are kept as written; those with one `emailKey` are the same. */
 export class Accounts extends Repository {
   readonly #deps: NameDeps;
 
@@ -65,10 +60,9 @@ export class Accounts extends Repository {
   }
 
   /**
-   * Keeps a new account, durably, or tells what is taken; `username_taken` when both are. Of several at once exactly
-   * one wins. With it a new person begins where the name was erased: it is not taken any more, and the calls of its month
-   * go on counting; by a token only one that `isIssuedSince`, else it resolves to `erased_since` and nothing is written.
-   * D-8.2.
+   * Keeps a new account durably, or tells what is taken: `username_taken` when both are. Of several at once exactly one wins. Where
+   * the name was erased a new person begins: the name is taken no more, and the calls of its month go on counting. A token that is
+   * not `isIssuedSince` the erasure makes no account: `erased_since`. D-8.2.
    */
   async create(
     account: Account,
@@ -104,8 +98,8 @@ export class Accounts extends Repository {
   }
 
   /**
-   * Lists accounts in the order of their names by code point. A search lets other work go between its parts, and ends where
-   * it has looked at many: `next` is the name behind which it goes on, null where none is left or enough are found.
+   * Lists accounts in the order of their names by code point. A search lets other work go between its parts, and ends after many
+   * accounts: `next` is the name behind which it goes on, null where none is left or enough are found.
    */
   async list({ text, limit, afterUsername }: AccountPage) {
     const found: Account[] = [];
@@ -126,8 +120,8 @@ export class Accounts extends Repository {
   }
 
   /**
-   * Changes the password and ends the account's sessions in one commit, durably. Once it has resolved no instance knows
-   * them any more. False, and nothing is changed, when there is no such account or it has another password now.
+   * Changes the password and ends the account's sessions in one durable commit. Once it has resolved no instance knows them any
+   * more. False, and nothing is changed, for no such account or one with another password.
    */
   async changePassword(
     username: string,
@@ -161,7 +155,7 @@ export async function createAccount(
   tx.put(ACCOUNTS, account);
   if (claim !== null) tx.put(CLAIMS, claim);
   await endSessionsOf(tx, username);
-  // From now on the person's own key names them in the audit log, though they hide: their erasure destroys it.
+  // From now on the audit log names the person by their own key, though they hide: erasure destroys it.
   const accountId = await subjects.makeId(username, tx);
   tx.raise([username]);
   if (erased === undefined) return "created";
@@ -170,7 +164,7 @@ export async function createAccount(
   return "created";
 }
 
-/** Removes an account with its address, which are free again, and its sessions, in the commit of a body. */
+/** Removes an account with its sessions and frees its address, in the commit of a body. */
 export async function removeAccount(tx: Transaction, { username, email }: Account): Promise<void> {
   tx.remove(ACCOUNTS, [username]);
   if (email !== null) tx.remove(CLAIMS, CLAIMS.keyOf(emailClaim(email, username)));

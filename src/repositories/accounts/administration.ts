@@ -29,10 +29,7 @@ interface AdministrationDeps {
   readonly chains: AuditChains;
 }
 
-/**
- * Acts of administrators on accounts and names. Each method that changes something keeps the audit record of it in the
- * same commit, durably; one that refuses changes nothing and keeps none. Throws `store_unavailable`. D-8.8.
- */
+/** Acts of administrators. A change keeps its audit record in the same durable commit; a refused one keeps none. D-8.8. */
 export class Administration extends Repository {
   readonly #deps: AdministrationDeps;
 
@@ -42,9 +39,9 @@ export class Administration extends Repository {
   }
 
   /**
-   * Suspends an account and ends its sessions. Once it has resolved no instance answers its keys or knows its sessions.
-   * One that is suspended stays so, with its time. Throws as `AdministratorGuard.requireOther`; of two that would suspend or
-   * erase each other at once, one is refused. Null when there is no such account.
+   * Suspends an account and ends its sessions. Once it has resolved no instance answers its keys or knows its sessions. A suspended
+   * account keeps its time. Throws as `AdministratorGuard.requireOther`; of two that suspend or erase each other at once, one is
+   * refused. Null when there is no such account.
    */
   async suspend(username: string, request: AdminRequest, nowMs: number): Promise<Account | null> {
     const { documents } = this.#deps;
@@ -58,7 +55,7 @@ export class Administration extends Repository {
     });
   }
 
-  /** Ends a suspension; one that is active stays so. Null when there is no such account. */
+  /** Ends a suspension, if there is one. Null when there is no such account. */
   async restore(username: string, request: AdminRequest): Promise<Account | null> {
     return await this.writing("administration.restore", async (tx) => {
       const account = await findAccount(tx, username);
@@ -67,7 +64,7 @@ export class Administration extends Repository {
     });
   }
 
-  /** For the next call, on every instance. Null when there is no such account. */
+  /** Holds from the next call on, on every instance. Null when there is no such account. */
   async changePlan(
     username: string,
     { plan, callsPerMonth, rateLimitPerMinute }: AccountPlan,
@@ -80,10 +77,7 @@ export class Administration extends Repository {
     });
   }
 
-  /**
-   * Gives an account another password and ends all its sessions. Throws `conflict` for one of an identity provider. Null when
-   * there is no such account.
-   */
+  /** Ends all sessions, too. Throws `conflict` for an account of an identity provider. Null when there is no such account. */
   async setPassword(
     username: string,
     passwordHash: string,
@@ -98,7 +92,7 @@ export class Administration extends Repository {
     });
   }
 
-  /** Makes a name that was erased free again. Resolves to false when it was not taken so. D-8.2. */
+  /** Frees an erased name. Resolves to false when it was not taken so. D-8.2. */
   async release(username: string, request: AdminRequest): Promise<boolean> {
     const { hmacOf, chains } = this.#deps;
     const keys = [[hmacOf(username)]];
@@ -122,7 +116,7 @@ export class Administration extends Repository {
     await this.writing("administration.note_file", (tx) => chains.noteFileAct(tx, act));
   }
 
-  /** Keeps what an act has made of an account, with its record. */
+  /** Keeps a changed account, with the record of the act. */
   async #keep(
     tx: Transaction,
     account: AccountDocument,
@@ -136,10 +130,6 @@ export class Administration extends Repository {
     return accountOf(account);
   }
 }
-
-// Looks after the last administrator where a commit takes one away. The commit writes to the administrator that is left: two
-// transactions that only read each other's account would both be committed. Only where an administrator goes does the body run
-// again under the lock of the administrators.
 
 interface AdministratorGuard {
   /** Belongs to the first read of the body. */
@@ -158,8 +148,9 @@ const LAST_ADMINISTRATOR = "This is the last administrator that is not suspended
 class NeedsLock extends Error {}
 
 /**
- * Runs a body that may take an administrator away. Of two that take each other away at once one runs again, and finds the
- * last; what concerns nobody who administers waits for no other.
+ * Runs a body that may take an administrator away, so that one is left. Transactions that only read each other's account would both
+ * commit: so such a body runs again under the lock of the administrators, and the second of two that take each other away is
+ * refused. Bodies about anybody else wait for none.
  */
 export async function guardingAdministrators<T>(
   documents: DocumentStore,

@@ -14,23 +14,18 @@ import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
 import { Repository } from "../repository.ts";
 
-/** The part of a list of keys to read. */
 interface KeyPage {
   readonly limit: number;
-  /** Null for the first part. */
   readonly beforeId: string | null;
 }
 
-/** The key or consent to revoke, and the time. */
+/** Of a key or a consent. */
 export interface Revocation<Id> {
   readonly id: Id;
   readonly nowMs: number;
 }
 
-/**
- * API keys of accounts. A change removes those that have been ended for long (`keyBounds`), in its own commit: to lookups and
- * lists they are as if they had never been. Every method throws `store_unavailable`.
- */
+/** Changes also remove keys that have been ended for long (`keyBounds`), as if they had never been. */
 export class ApiKeys extends Repository {
   readonly #makeAlert: MakeAlert | null;
 
@@ -40,10 +35,7 @@ export class ApiKeys extends Repository {
     this.#makeAlert = makeAlert;
   }
 
-  /**
-   * Keeps a new key, durably. `no_account` when the account is gone, `full` when it has as many active keys as it may have,
-   * also where several keys are made at once; no key is kept then.
-   */
+  /** Keeps a new key durably; else `no_account`, or `full` with as many active keys as may be, also where several come at once. */
   async create(key: StoredApiKey, nowMs: number): Promise<"created" | "full" | "no_account"> {
     const { username, hash } = key;
     return await this.writing("api_keys.create", async (tx) => {
@@ -58,7 +50,7 @@ export class ApiKeys extends Repository {
     });
   }
 
-  /** Newest first; only those older than the one with this id when given, none when that id is unknown. */
+  /** Newest first; with `beforeId` only older ones than that key, none when the id is unknown. */
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
     const found = await this.reading("api_keys.list", async (at) => {
@@ -75,9 +67,8 @@ export class ApiKeys extends Repository {
   }
 
   /**
-   * Revokes a key of this account at once. Idempotent: one that is revoked stays as it is. Once it has resolved no
-   * instance accepts the key. Null when the account has no such key. The alert `key.revoked` of a key that was not revoked
-   * before is kept in the same commit.
+   * Revokes a key of this account at once. Idempotent. Once it has resolved no instance accepts the key. Null when the account has
+   * no such key. The alert `key.revoked` of a key that was not revoked before is kept in the same commit.
    */
   async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
     return await this.writing("api_keys.revoke", async (tx) => {
@@ -96,10 +87,7 @@ export class ApiKeys extends Repository {
     });
   }
 
-  /**
-   * Makes the successor and ends the old key in one commit. `conflict` when the old key is not active, null when the
-   * account has no such key; nothing is written then. The alert `key.rotated` is kept in the same commit.
-   */
+  /** Writes both keys and the alert `key.rotated` in one commit. `conflict` for an inactive old key, null for none. */
   async rotate(username: string, rotation: KeyRotation): Promise<StoredApiKey | "conflict" | null> {
     return await this.writing("api_keys.rotate", async (tx) => {
       const { keys } = await readKeyRing(tx, username);
@@ -125,7 +113,7 @@ export class ApiKeys extends Repository {
   }
 }
 
-/** Locks an account, and reads all its keys in the order of their making. */
+/** Locks an account, and reads all its keys in the order in which they were made. */
 async function readKeyRing(tx: Transaction, username: string) {
   const within = keysOf(username);
   const [accounts, keys] = await tx.read(

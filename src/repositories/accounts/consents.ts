@@ -16,7 +16,6 @@ import type { Revocation } from "./api-keys.ts";
 
 interface ConsentQuery {
   readonly filter: ConsentFilter;
-  /** The time for which statuses are derived. */
   readonly nowMs: number;
   /** 1 or more. */
   readonly limit: number;
@@ -24,18 +23,15 @@ interface ConsentQuery {
   readonly beforeId: number | null;
 }
 
-/**
- * Consents by the username of their owner. A change removes those that have been ended for long (`forgottenConsents`), in its
- * own commit. Throws `store_unavailable`.
- */
+/** Consents by the username of their owner. A change also removes those that have been ended for long (`forgottenConsents`). */
 export class Consents extends Repository {
   /**
-   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`planGrant`), in one
-   * commit. Ids grow with every grant over all owners and are never used again. Of two grants at once, one is
-   * superseded. Null when the owner has no account, or none any more; nothing is written then.
+   * Keeps a new consent under the next id, and ends the active ones of the same purpose (`planGrant`), in one commit. Ids grow with
+   * every grant over all owners and are never used again. Of two grants at once, one is superseded. Writes nothing and resolves to
+   * null when the owner has no account.
    */
   async grant(username: string, grant: ConsentGrant): Promise<Consent | null> {
-    // All take their ids from one document.
+    // All grants take their ids from one document.
     const options = { name: "consents.grant", isQueued: true } as const;
     return await this.writing(options, async (tx) => {
       const within = keysOf(username);
@@ -56,10 +52,7 @@ export class Consents extends Repository {
     });
   }
 
-  /**
-   * Revokes a consent of this owner (`revokeConsent`). Idempotent. Once it has resolved no instance answers from it.
-   * Null when the owner has no such consent.
-   */
+  /** As `revokeConsent`. Once resolved no instance answers from it. Null when the owner has no such consent. */
   async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     return await this.writing("consents.revoke", async (tx) => {
       const within = keysOf(username);
@@ -93,7 +86,7 @@ export class Consents extends Repository {
   }
 }
 
-/** Removes the consents of one owner that ended long ago. `all` has every consent of that owner, ordered by id. */
+/** Removes the consents that ended long ago; `all` are those of one owner, ordered by id. */
 function forget(tx: Transaction, all: readonly Consent[], nowMs: number): void {
   const forgotten = new Set(forgottenConsents(all, nowMs));
   for (const consent of all)

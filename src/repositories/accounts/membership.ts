@@ -44,10 +44,10 @@ export class Membership {
   }
 
   /**
-   * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that
-   * name exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is
-   * written then. Of two at once one wins. Throws `commit_failed`, `store_unavailable`, and `conflict` where a table of
-   * profiles that the registry brings takes no such row.
+   * Makes an account and its profile in one commit. `username_taken` when an account, a profile or a platform account of that name
+   * exists, or the name was erased and is taken; `email_taken` when an account has the address in any case; nothing is written
+   * then. Of two at once one wins. Throws `commit_failed`, `store_unavailable`, and `conflict` where the registry's own table of
+   * profiles takes no such row.
    */
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
     const { documents, tables, hmacOf } = this.#deps;
@@ -74,12 +74,12 @@ export class Membership {
   }
 
   /**
-   * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts,
-   * their rows in the rejected store and in what comparisons and imports told, failed sign-ins, and what connects their audit
-   * records with their name. Once it has resolved, no instance answers from any of it.
-   * The name is remembered as an HMAC, with the time and the calls of its month, and is taken until `Administration.release`
-   * or `Accounts.create` (D-8.2). By an administrator's request it keeps the audit record in the same commit.
-   * `absent` when there was no account. Throws as above, and `conflict` when nobody else could administer then.
+   * Removes everything about a person in one commit: account, sessions, keys, consents, usage, profile, platform accounts, their
+   * rows in the rejected store and in what comparisons and imports told, failed sign-ins, and what connects their audit records
+   * with their name. Once it has resolved, no instance answers from any of it. The name is remembered as an HMAC, with the time and
+   * the calls of its month, and is taken until `Administration.release` or `Accounts.create` (D-8.2). An administrator's request
+   * keeps its audit record in the same commit. `absent` when there was no account. Throws as `enrol`, and `conflict` for the last
+   * administrator.
    */
   async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
     const { documents, tables: people, chains } = this.#deps;
@@ -90,7 +90,7 @@ export class Membership {
       const [, [account], [subject]] = await tx.read(
         guard.lock,
         { from: ACCOUNTS, keys },
-        // Also where there is none: a lookup that makes one at the same moment runs again.
+        // Locked also where there is none: a lookup that makes one at the same moment runs again.
         { from: SUBJECTS, keys, lock: true },
         { ...LAST_REJECTED, lock: true },
       );
@@ -111,10 +111,10 @@ export class Membership {
     });
   }
 
-  /** Keeps the erasure, and destroys what connects the person with their records and counts. */
+  /** Keeps the erasure, and destroys what links the person with their records and counts. */
   async #remember(tx: Transaction, username: string, accountId: string | undefined): Promise<void> {
     const hmac = this.#deps.hmacOf(username);
-    // The calls of earlier accounts of the name are among them (`createAccount`).
+    // With the calls of earlier accounts of the name (`createAccount`).
     const month = accountId === undefined ? null : await monthOfAccount(tx, accountId);
     tx.put(ERASED_NAMES, { hmac, at: formatMs(tx.nowMs), isTaken: true, month });
     if (accountId === undefined) return;

@@ -1,4 +1,4 @@
-// Facts about the people whom rows and tokens name: from their accounts, and under HMACs of names that were erased.
+// Facts about the people whom rows and tokens name: from their accounts, and from HMACs of erased names.
 import type { ErasedName } from "../../domain/reputation/accounts/account.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
@@ -7,13 +7,12 @@ import type { DocumentStore, Reader, Transaction } from "../../ports/documents.t
 import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "../account-collections.ts";
 import { Repository } from "../repository.ts";
 
-/** The HMAC that stands for a name once it was erased, the same on all instances and for ever. D-8.2. */
+/** The HMAC that stands for an erased name, the same on all instances for ever. D-8.2. */
 export type HmacOfName = (username: string) => string;
 
-/** Names that are looked up in one message. */
 const NAMES_AT_ONCE = 1_000;
 
-/** Every method throws `store_unavailable`. D-8.1, D-8.2. */
+/** Facts about people by name. D-8.1, D-8.2. */
 export class Names extends Repository {
   readonly #hmacOf: HmacOfName;
 
@@ -22,17 +21,16 @@ export class Names extends Repository {
     this.#hmacOf = hmacOf;
   }
 
-  /** Reads the facts about these people. */
   async readFacts(usernames: readonly string[]): Promise<FactsByName> {
     return await this.reading("names.read_facts", (at) => this.#read(at, usernames));
   }
 
-  /** As `readFacts`, in a body that writes rows of these people: it runs again where one of them is erased meanwhile. D-8.2. */
+  /** As `readFacts`, in a body that writes rows of these people, and runs again where one is erased meanwhile. D-8.2. */
   async readFactsWithin(tx: Transaction, usernames: readonly string[]): Promise<FactsByName> {
     return await this.#read(tx, usernames, () => tx.turn());
   }
 
-  /** The people among these whose names an erasure has taken, as a body sees them: nothing that is kept names them. */
+  /** Those of these people whose names an erasure has taken: nothing that is kept names them. */
   async erasedAmong(usernames: readonly string[], tx?: Transaction): Promise<ReadonlySet<string>> {
     const facts = await (tx ? this.readFactsWithin(tx, usernames) : this.readFacts(usernames));
     return new Set(usernames.filter((name) => facts.get(name)?.erased?.isTaken));
@@ -47,7 +45,7 @@ export class Names extends Repository {
     return erased ?? null;
   }
 
-  /** `turn` lets others have theirs, between parts of many names. */
+  /** `turn` is called between parts of many names. */
   async #read(
     at: Reader,
     usernames: readonly string[],

@@ -8,7 +8,7 @@ import { ACCOUNTS, type AccountDocument } from "../account-collections.ts";
 import type { PeopleTables } from "../lookups/lookup-reader.ts";
 import { Repository } from "../repository.ts";
 
-/** Profiles as their owners see and change them. Throws `store_unavailable` or, when it writes, `commit_failed`. */
+/** Profiles as their owners see and change them. A change may also throw `commit_failed`. */
 export class Profiles extends Repository {
   readonly #tables: PeopleTables;
 
@@ -17,7 +17,7 @@ export class Profiles extends Repository {
     this.#tables = tables;
   }
 
-  /** The profile, null when there is none, and the platform accounts: all rows are of one moment. */
+  /** The profile, null for none, and the platform accounts, all of one moment. */
   async read(username: string) {
     const { profiles, platformAccounts } = this.#tables;
     const where = ["username", [username]] as const;
@@ -30,9 +30,9 @@ export class Profiles extends Repository {
   }
 
   /**
-   * Changes the given fields of the profile and sets `updated_at`, leaving the rest of the row as it is. Without any
-   * field nothing is written. Resolves to the new row; null when there is no profile. Throws `invalid_request` for a field
-   * that a table of profiles which the registry brings does not have, or that its own rules refuse.
+   * Changes the given fields of the profile and sets `updated_at`; without any field nothing is written. Resolves to the new row;
+   * null when there is no profile. Throws `invalid_request` for a field that the registry's own table of profiles lacks, or that
+   * its rules refuse.
    */
   async change(
     username: string,
@@ -63,7 +63,7 @@ export class Profiles extends Repository {
   }
 }
 
-/** Fields that have no column; the time may have none. */
+/** Fields without a column; `updated_at` may have none. */
 function missing({ columns }: Table, values: JsonObject): InputProblem[] {
   const known = new Set(["updated_at", ...columns.map(({ name }) => name)]);
   return Object.keys(values)

@@ -2,12 +2,9 @@ import type { Reader, Transaction } from "../../ports/documents.ts";
 import { SECRETS, type SecretName } from "../account-collections.ts";
 import { Repository } from "../repository.ts";
 
-/** Secrets that the service makes for itself at first start. D-1.3. Throws `store_unavailable`. */
+/** Secrets that the service makes for itself at first start. D-1.3. */
 export class Secrets extends Repository {
-  /**
-   * The secret of that name. When there is none, `fresh` is kept, durably, and returned; of several instances that ask
-   * at once all get the same.
-   */
+  /** The secret of that name. When there is none, `fresh` is kept durably and returned; all instances get the same. */
   async getOrCreate(name: SecretName, fresh: string): Promise<string> {
     const call = "secrets.get_or_create";
     const find = async (at: Reader) => (await at.read({ from: SECRETS, keys: [[name]] }))[0][0];

@@ -20,26 +20,22 @@ import { Repository } from "../repository.ts";
 /** Sessions past their end that one new session drops at most. */
 const MAX_DROPPED = 100;
 
-/** The key of a session. */
 type SessionName = Pick<SessionDocument, "username" | "id">;
 
-/** A password that was looked at, and when. */
+/** A password that was right, and when. */
 interface CheckedPassword {
   readonly passwordHash: string | null;
   readonly atMs: number;
-  /** Counters of which this sign-in becomes the one event. */
+  /** Counters that get this sign-in as their only event. */
   readonly marks?: readonly AttemptCounter[];
 }
 
-/**
- * Sessions that were begun here and have not ended, by the store's clock. Every method throws `store_unavailable` when the
- * store cannot be reached in time or cannot write.
- */
+/** Sessions that began here and have not ended, by the store's clock. */
 export class Sessions extends Repository {
   /**
-   * Begins a session of an account whose password is still the one that was looked at, durably, and keeps when it signed
-   * in: in one commit, as the account may change hands meanwhile. Resolves to the account, null for one that is gone or
-   * has another password; nothing is written then, nor for a suspended account. Sessions past their end are dropped in passing.
+   * Begins a session, and keeps when the account signed in, in one durable commit: only while its password is the checked one, as
+   * the account may change hands meanwhile. Resolves to the account, null for one that is gone or has another password; nothing is
+   * written then, nor for a suspended account. Some sessions past their end are dropped as well.
    */
   async begin(session: SessionDocument, checked: CheckedPassword): Promise<Account | null> {
     return await this.writing("sessions.begin", async (tx) => {
@@ -54,14 +50,14 @@ export class Sessions extends Repository {
     });
   }
 
-  /** Keeps the end of a session that began elsewhere, durably, under the name of no account. */
+  /** Keeps the end of a session that began elsewhere, durably, in the name of no account. */
   async noteEnd(id: string, keptUntilMs: number): Promise<void> {
     await this.writing("sessions.note_end", (tx) =>
       addSession(tx, { username: NO_ACCOUNT, id, expiresAtMs: keptUntilMs }),
     );
   }
 
-  /** The end of a session that began elsewhere, and its account, null when there is none. As `accountOf`. */
+  /** Whether a session that began elsewhere has ended, and its account, null for none. As fresh as `accountOf`. */
   async findForeign({ username, id }: SessionName) {
     const options = { name: "sessions.find_foreign", isProven: true } as const;
     return await this.reading(options, async (at) => {
@@ -75,8 +71,8 @@ export class Sessions extends Repository {
   }
 
   /**
-   * The account of a session that was begun, has not been ended, and is before its `expiresAtMs`; null for any other. Sees
-   * what any instance did as soon as that has resolved, whichever server answers: an end, a suspension, an erasure. D-6.3.
+   * The account of a session that began here and has not ended; null for any other. Sees what any instance did once that has
+   * resolved, whichever server answers: an end, a suspension, an erasure. D-6.3.
    */
   async accountOf({ username, id }: SessionName): Promise<Account | null> {
     const options = { name: "sessions.account_of", isProven: true } as const;
@@ -91,10 +87,7 @@ export class Sessions extends Repository {
     });
   }
 
-  /**
-   * Moves the end of a session that has not ended to a later time, durably; never to an earlier one. False, and nothing is
-   * done, for one that has ended: no session begins again. D-9.3.
-   */
+  /** Moves the end of an open session to a later time, durably. False for one that has ended: none begins again. D-9.3. */
   async extend({ username, id }: SessionName, expiresAtMs: number): Promise<boolean> {
     const options = { name: "sessions.extend", isProven: true } as const;
     return await this.writing(options, async (tx) => {
@@ -112,7 +105,7 @@ export class Sessions extends Repository {
     });
   }
 
-  /** Ends all sessions of an account, those that began elsewhere by `tokensSinceMs`. Idempotent; durable when it resolves. */
+  /** Ends all sessions of an account, those that began elsewhere by `tokensSinceMs`. Idempotent, durable. */
   async endAllOf(username: string): Promise<void> {
     await this.writing("sessions.end_all", async (tx) => {
       const account = await findAccount(tx, username);
@@ -123,10 +116,10 @@ export class Sessions extends Repository {
   }
 }
 
-/** The username of a kept end of a session that began elsewhere: no account has it, so no erasure removes the end. */
+/** The username of kept ends of sessions that began elsewhere: no account has it, so no erasure removes them. */
 const NO_ACCOUNT = "";
 
-/** Ends the sessions of an account but one, or all of them, in the commit of a body that locks or puts the account. */
+/** Ends all sessions of an account, or all but one, in the commit of a body that locks or puts the account. */
 export async function endSessionsOf(
   tx: Transaction,
   username: string,
@@ -140,7 +133,7 @@ export async function endSessionsOf(
 async function addSession(tx: Transaction, session: SessionDocument): Promise<void> {
   const [[first]] = await tx.read({ from: SESSIONS, stretch: { index: "end", limit: 1 } });
   if (first !== undefined && first.expiresAtMs <= tx.nowMs) {
-    // The places of those that end now begin with it, and come after it.
+    // Places of sessions that end now begin with `nowMs`, and come after it.
     const ended = { index: "end", upTo: [tx.nowMs + 1], limit: MAX_DROPPED };
     const [dropped] = await tx.read({ from: SESSIONS, keysOf: ended });
     for (const key of dropped) tx.remove(SESSIONS, key);
@@ -152,18 +145,14 @@ async function addSession(tx: Transaction, session: SessionDocument): Promise<vo
 const MAX_FORGOTTEN = 100;
 
 /**
- * Counts sign-in failures and signups, to slow down guessing, and changes of accounts. D-5.4, D-8.5. Shared by all
- * instances, durably. An erasure removes what is counted of the person (`attemptsOf`).
+ * Counts failed sign-ins and signups, to slow down guessing, and changes of accounts. D-5.4, D-8.5. Shared by all instances,
+ * durably. An erasure removes what is counted of the person (`attemptsOf`).
  *
- * Parallel guesses must reveal no more than guesses one after the other. So ask
- * `retryAfterSeconds` before looking at a password, and again when it proved right; `count` when it proved wrong, and
- * let the answer depend on what `count` says. Both throw `store_unavailable`.
+ * Parallel guesses must reveal no more than guesses one after the other. So ask `retryAfterSeconds` before looking at a password,
+ * and again when it proved right; `count` when it proved wrong, and let the answer depend on `count`.
  */
 export class SignIns extends Repository {
-  /**
-   * How long the caller has to wait, in whole seconds from 1, when one of the counters has reached its limit: until
-   * the last of them is below it again. Null when it may go on. Counts nothing.
-   */
+  /** As `longestWait`: the caller may go on where it is null. Counts nothing. */
   async retryAfterSeconds(counters: readonly AttemptCounter[]): Promise<number | null> {
     const keys = counters.map(({ key }) => key);
     const [known] = await this.ask("sign_ins.retry_after", { from: SIGN_INS, keys });
@@ -171,10 +160,9 @@ export class SignIns extends Repository {
   }
 
   /**
-   * Counts one event on each counter and resolves to null; or, when one of them has reached its limit, counts nothing
-   * and resolves as `retryAfterSeconds`. One step: no counter ever holds more events than its limit, however many
-   * callers count at once. Events that no longer count are dropped in passing. Of an `owner`, an account that did what is
-   * counted, nothing is counted once it is erased. D-8.2.
+   * Counts one event on each counter and resolves to null; when one of them has reached its limit, counts nothing and resolves as
+   * `retryAfterSeconds`. One step: no counter ever holds more events than its limit, however many callers count at once. Events
+   * that no longer count are dropped. Nothing is counted for an `owner`, the account that acted, once it is erased. D-8.2.
    */
   async count(counters: readonly AttemptCounter[], owner?: string): Promise<number | null> {
     if (counters.length === 0) return null;

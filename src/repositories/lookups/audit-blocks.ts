@@ -1,13 +1,12 @@
-// Audit records as they are kept: those of one commit are one document, a block, as a document each would cost several times as
-// much. What they share stands once; the rest is one JSON text in bytes. Whatever is changed or added shows in their hashes. A
-// document a record cost 125 µs on three members, two thirds of it for indexes; in a block it costs 30 µs. A block takes no
-// other's place, so a copy of a process shows.
+// Audit records as they are kept: those of one commit in one document, a block. What records share stands once; the rest is one
+// JSON text in bytes. Hashes show whatever is changed or added. On three members a record costs 30 µs in a block, and 125 µs as a
+// document of its own, two thirds of that for indexes. A block takes no other's place, so a copy of a process shows.
 import type { AuditRecord } from "../../domain/reputation/audit/audit-chain.ts";
 import type { StoredRecord } from "../../domain/reputation/audit/audit-check.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import type { BlockDocument } from "../lookup-collections.ts";
 
-/** Fields that many records of a block have in common: they stand once for all of them. */
+/** Fields that stand once for all records of a block that share them. */
 const SHARED_FIELDS = [
   "accountId",
   "keyId",
@@ -18,7 +17,7 @@ const SHARED_FIELDS = [
   "status",
 ] as const satisfies readonly (keyof AuditRecord)[];
 
-/** Fields of each record, behind the place of what it shares. */
+/** Fields of each record, behind the place of its shared fields. */
 const OWN_FIELDS = [
   "requestId",
   "subjectHmac",
@@ -41,17 +40,14 @@ export function makeBlock(records: readonly AuditRecord[]): BlockDocument {
   const [first] = records;
   if (first === undefined) throw new Error("A block has at least one record");
   const { chainId, seq, at, version, previousHash } = first;
-  return { kind: "block", chainId, seq, at, version, previousHash, packed: pack(records) };
+  const packed = encoder.encode(textOf(records));
+  return { kind: "block", chainId, seq, at, version, previousHash, packed };
 }
 
 /** A block without its first records; null when none is left. */
 export function cutBlock(block: BlockDocument, count: number): BlockDocument | null {
   const left = recordsOf(block).slice(count) as readonly AuditRecord[];
   return left.length === 0 ? null : makeBlock(left);
-}
-
-function pack(records: readonly AuditRecord[]): Uint8Array {
-  return encoder.encode(textOf(records));
 }
 
 /** `[[shared fields, …], [[which of these, own fields], …]]` */
@@ -72,7 +68,7 @@ function textOf(records: readonly AuditRecord[]): string {
   return JSON.stringify([shared, own]);
 }
 
-/** The records of a block, in their order. Of what is damaged as much as there is, so that its verification fails. */
+/** The records of a block, in their order; of a damaged block one that its verification fails. */
 export function recordsOf(block: object): readonly StoredRecord[] {
   const { chainId, seq, at, version, previousHash, packed } = block as BlockDocument;
   const damaged = { chainId, seq, at, version, previousHash, damaged: true } as StoredRecord;
@@ -89,7 +85,7 @@ export function recordsOf(block: object): readonly StoredRecord[] {
 
 type Fields = Pick<StoredRecord, (typeof SHARED_FIELDS)[number] | (typeof OWN_FIELDS)[number]>;
 
-/** Null for bytes that are not exactly what `pack` makes of some records. */
+/** Null for bytes that are not exactly the `textOf` of some records. */
 function rowsOf(packed: unknown): readonly Fields[] | null {
   if (!(packed instanceof Uint8Array)) return null;
   try {

@@ -42,7 +42,7 @@ export class AuditChains {
   readonly #mac: Mac;
   readonly #key: Uint8Array;
   readonly #subjects: Subjects;
-  /** The chain of what administrators do by this process, begun or not. */
+  /** The chain of the acts of administrators in this process, begun or not. */
   #actsChainId: string;
 
   constructor(mac: Mac, auditKey: Uint8Array, subjects: Subjects) {
@@ -52,7 +52,7 @@ export class AuditChains {
     this.#actsChainId = this.#newChainId();
   }
 
-  /** Begins a chain, within a body. The number of one that was removed is not given again. */
+  /** Begins a chain, within a body. Numbers of removed chains are not given again. */
   async begin(tx: Transaction, chainId = this.#newChainId()): Promise<WrittenChain> {
     const [[counted]] = await tx.read({ from: AUDIT, keys: [["chain_count"]] });
     const chains = ((counted as ChainCountDocument | undefined)?.chains ?? 0) + 1;
@@ -63,7 +63,7 @@ export class AuditChains {
     return { ...emptyChain(chainId), chainNumber: chains };
   }
 
-  /** Appends entries of one moment, at least one, and moves the head, within a body. */
+  /** Appends entries of one moment, 1 or more, and moves the head, within a body. */
   append(tx: Transaction, chain: WrittenChain, entries: readonly AuditEntry[]): Appended {
     const { records, head } = planAppend(chain, entries, (text) => this.#sign(text));
     const { statement: written, signature } = head;
@@ -72,22 +72,18 @@ export class AuditChains {
     return { written, records };
   }
 
-  /**
-   * Adds the record of what an administrator does, within the body that does it: in another chain than the lookups of this
-   * process, which go on with theirs. D-8.8.
-   */
+  /** Notes an act of an administrator within the body that does it, in another chain than the lookups of this process. D-8.8. */
   async noteAct(tx: Transaction, act: AdminAct): Promise<void> {
     const { actedOn } = act;
     const [[subject]] = await tx.read({ from: SUBJECTS, keys: keysOf(actedOn) });
     await this.#note(tx, act, this.#subjects.hmacOfActedOn(actedOn, subject));
   }
 
-  /** Notes an act on a row. D-14.3. */
   async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
     await this.#note(tx, act, this.#sign(actedOnRowText(act)));
   }
 
-  /** Notes an act with a file: it is about the table. D-14.3. */
+  /** An act with a file is about the whole table. */
   async noteFileAct(tx: Transaction, act: FileAct): Promise<void> {
     const { table } = act;
     const hmac = this.#sign(actedOnRowText({ table, key: "" }));
@@ -105,7 +101,7 @@ export class AuditChains {
     this.append(tx, await this.#chainOfActs(tx), [entry]);
   }
 
-  /** The chain as its head tells, since bodies may fail or run again. One that was closed or changed does not go on: another begins. */
+  /** The chain as its head tells it, as bodies may run again; another one where that was closed or changed. */
   async #chainOfActs(tx: Transaction): Promise<WrittenChain> {
     const chainId = this.#actsChainId;
     const ends = ["head", "tail"].map((kind) => [kind, chainId]);
@@ -122,7 +118,7 @@ export class AuditChains {
     return await this.begin(tx, this.#actsChainId);
   }
 
-  /** The chain of a head; null where another document stands there, or the signature is not that of the head. */
+  /** Null where another document stands there, or the signature is not of the head. */
   #chainOf(head: LookupLogDocument | Damaged): WrittenChain | null {
     if (head instanceof Damaged || head.kind !== "head") return null;
     const { kind: _kind, signature, ...statement } = head;

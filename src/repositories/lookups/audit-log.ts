@@ -27,13 +27,12 @@ import { Repository } from "../repository.ts";
 import { blockKey, cutBlock, recordsOf } from "./audit-blocks.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 
-/** The place of a block of records. */
 type BlockPlace = Key | Damaged;
 
 interface RecordQuery {
   /** Null: from the very first. */
   readonly after: BlockPlace | null;
-  /** 1 or more. As blocks come whole, a page may have more. */
+  /** 1 or more; a page may have more, as blocks come whole. */
   readonly limit: number;
 }
 
@@ -44,39 +43,33 @@ export interface RecordPage {
 }
 
 interface AuditOverview {
-  /**
-   * Whether a record was ever written. Kept with the secrets of the deployment, in the commit that begins a chain, so that a
-   * log that was removed whole shows.
-   */
+  /** Whether a record was ever written (`FIRST_LOOKUP`): so a log that was removed whole shows. */
   readonly wasBegun: boolean;
   /** Null before the first chain. */
   readonly chainCount: Signed<ChainCount> | null;
-  /** Signed heads, in any order. */
+  /** In any order. */
   readonly heads: readonly Signed<AuditHead>[];
 }
 
 interface AuditClaims {
-  /** The cut that pruning has made; null without one. */
+  /** Null where nothing was pruned. */
   readonly checkpoint: Signed<PruningCheckpoint> | null;
-  /** Null where there is none. */
   readonly head: Signed<AuditHead> | null;
 }
 
 /** The contents of a log, whatever its heads say. */
 export interface AuditContents {
-  /** Ids of all chains that have a record or a checkpoint. */
+  /** Of all chains that have a record or a checkpoint. */
   readonly chainIds: readonly string[];
-  /** The key of the first document that is none of ours and in no chain, for people; null for none. */
+  /** The key of the first damaged document that is in no chain, for people; null for none. */
   readonly stray: string | null;
 }
 
-/** Blocks that are read at once. */
 const BLOCKS_AT_ONCE = 32;
 
 /**
- * Reads the audit log, for its verification, and cuts it; batches of lookups and administrators write it. What another program
- * has spoilt comes as a statement that is not signed, and as a record that is not as written. D-6.5. Every method throws
- * `store_unavailable`.
+ * Reads the audit log for its verification, and cuts it; batches of lookups and administrators write it. What another program has
+ * spoilt comes as a statement that is not signed, or as a record that is not as written. D-6.5.
  */
 export class AuditLog extends Repository {
   readonly #groups: SegmentGroups;
@@ -114,7 +107,7 @@ export class AuditLog extends Repository {
     };
   }
 
-  /** The heads, in any order, to be kept elsewhere: one that is spoilt throws. */
+  /** The heads, in any order, to be kept elsewhere; a spoilt one throws. */
   async heads(): Promise<readonly Signed<AuditHead>[]> {
     const stretch = { within: [["head"]] };
     const [found] = await this.ask("audit.read", { from: LOOKUP_LOG, stretch });
@@ -163,10 +156,7 @@ export class AuditLog extends Repository {
     });
   }
 
-  /**
-   * Removes the records of a chain up to and including the checkpoint's, some ten thousand at most, and replaces the chain's
-   * checkpoint before, in one commit.
-   */
+  /** Removes a chain's records through the checkpoint's, some ten thousand at most, and replaces its checkpoint, in one commit. */
   async prune({ statement, signature }: Signed<PruningCheckpoint>): Promise<void> {
     const { chainId, seq } = statement;
     const passed = { within: [["block", chainId]], upTo: blockKey(chainId, seq) };
@@ -209,7 +199,7 @@ function signedIn<Statement>([found]: readonly object[]): Signed<Statement> | nu
   return found === undefined ? null : signedOf<Statement>(found);
 }
 
-/** A spoilt document says no more than of which chain it is, as far as its key tells. */
+/** A spoilt document tells only its chain, as far as its key does. */
 function signedOf<Statement>(document: object): Signed<Statement> {
   if (document instanceof Damaged) {
     const chainId = String(document.key?.[1] ?? document.text);
@@ -227,7 +217,7 @@ function placeOf(document: LookupLogDocument | Damaged): BlockPlace {
   return document instanceof Damaged ? document : LOOKUP_LOG.keyOf(document);
 }
 
-/** The chain of a document with this key, where it is one of a chain. */
+/** The chain of a document with this key; null for one of no chain. */
 function chainOf(kind: "block" | "checkpoint", key: Key | null): string | null {
   const [first, chainId] = key ?? [];
   if (first !== kind || typeof chainId !== "string") return null;

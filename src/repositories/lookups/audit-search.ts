@@ -33,7 +33,7 @@ interface StretchQuery {
   readonly from: string;
   /** Only those that may name the account or person; null for all. */
   readonly names: AuditNames | null;
-  /** The most segments that end before `upTo`; the others all come. 1 or more. */
+  /** The most segments that end before `upTo`, 1 or more; all others come. */
   readonly limit: number;
 }
 
@@ -48,16 +48,15 @@ export interface AuditQuery {
   readonly limit: number;
 }
 
-/** Segments that are read by their numbers; more are looked for in the order of time. More than any page needs. */
+/** Segments that are read by their numbers, more than any page needs; where there are more they are looked for by time. */
 const MOST_BY_NUMBER = 1_000;
 /** The last time whose text comes in the order of times. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-/** Segments that are read at once in the order of time. */
 const SEGMENTS_AT_ONCE = 256;
 
 /**
- * Looks through the audit log back in time, for administrators and for the people in it. Stretches come from an index that is
- * not verified with the log. Every method throws `store_unavailable`, and holds up lookups for some milliseconds at most.
+ * Looks through the audit log back in time, for administrators and for the people in it. Stretches come from an index that is not
+ * verified with the log. A search holds up lookups for some milliseconds at most.
  */
 export class AuditSearch extends Repository {
   readonly #subjects: Subjects;
@@ -69,10 +68,7 @@ export class AuditSearch extends Repository {
     this.#groups = new SegmentGroups(documents, shape);
   }
 
-  /**
-   * Stretches by `lastAt`, the latest first. Every record that is in the log by now is in one of them, and in no other, as
-   * far as the query asks for it; the stretches stay what they are while the log grows.
-   */
+  /** The latest `lastAt` first. Each record asked for is in exactly one; stretches stay as they are while the log grows. */
   async stretches(query: StretchQuery): Promise<readonly AuditStretch[]> {
     const { upTo, from, limit } = query;
     return await this.reading("audit.search", async (at) => {
@@ -109,23 +105,23 @@ export class AuditSearch extends Repository {
       .slice(0, limit);
   }
 
-  /** Reads the names that the log has in place of a username, whoever it belonged to. */
+  /** The names that the log has in place of a username, whoever had it. */
   async namesOf(username: string): Promise<AuditNames> {
     const subject = await this.#subjectOf(username);
     const subjectHmacs = this.#subjects.everyHmac(username, subject);
     return { username, accountId: subject?.id ?? null, subjectHmacs };
   }
 
-  /** As `namesOf`, of a person as somebody who was looked up, and no more. */
+  /** As `namesOf`, of a person only as one who was looked up. */
   async namesOfLookedUp(username: string): Promise<AuditNames> {
     const subject = await this.#subjectOf(username);
-    // Before somebody has an account, lookups of a hidden profile record the HMAC of an absent name. D-8.5.
+    // Until somebody has an account, lookups of their hidden profile record the HMAC of an absent name. D-8.5.
     const own = subject === undefined ? [] : [this.#subjects.hmacOf(subject)];
     const subjectHmacs = [...own, this.#subjects.hmacOfAbsent(username)];
     return { username, accountId: null, subjectHmacs };
   }
 
-  /** Usernames by the ids of accounts, as far as there are such accounts. */
+  /** Usernames by the ids of accounts; without accounts that are gone. */
   async accountNames(accountIds: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const within = [...new Set(accountIds)].filter((id) => id !== "").map((id) => [id]);
     if (within.length === 0) return new Map();
@@ -154,7 +150,7 @@ export class AuditSearch extends Repository {
   }
 }
 
-/** Segments of a time by their ends, the latest first, until there are enough that end before `upTo`. */
+/** Segments by their ends, the latest first, until enough end before `upTo`. */
 async function segmentsByTime(
   at: Reader,
   { upTo, from, limit }: Omit<StretchQuery, "names">,
@@ -184,7 +180,7 @@ function startOf(upTo: string): Partial<Stretch> {
   return { after: [new Date(latestMs).toISOString(), Number.MAX_SAFE_INTEGER] };
 }
 
-/** The records of chains that go on, or have ended lately, which no segment has yet. */
+/** The records that no segment has yet, of chains that go on or have ended lately. */
 async function findTails(at: Reader): Promise<readonly AuditStretch[]> {
   const [found] = await at.read({ from: LOOKUP_LOG, stretch: { within: [["tail"]] } });
   const tails = found as readonly TailDocument[];
@@ -199,7 +195,7 @@ async function findTails(at: Reader): Promise<readonly AuditStretch[]> {
   return (heads as readonly HeadDocument[]).flatMap(({ chainId, seq, at: headAt }) => {
     const firstSeq = Math.max(indexed.get(chainId) ?? 0, pruned.get(chainId) ?? 0) + 1;
     if (seq < firstSeq) return [];
-    // The head tells when the last record was made, and others may be later: clocks are set back.
+    // The head tells the time of the last record, and others may be later: clocks are set back.
     const times =
       seq === firstSeq ? { firstAt: headAt, lastAt: headAt } : { firstAt: "", lastAt: END_OF_TIME };
     return [{ chainId, firstSeq, lastSeq: seq, ...times }];

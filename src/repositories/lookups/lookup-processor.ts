@@ -1,8 +1,8 @@
-// Decides each batch of lookups in one transaction. Its read tells the time, the counts, and the versions that prove cached
-// values current; the domain decides; its writes are counts, chain head and audit block. Why the commit proves it: the batch's
-// snapshot and its commit are of one member in one term. A member of the newest term has every write that a majority
-// acknowledged, a revocation too; a member that was replaced gets no majority for the commit. A commit whose reply was lost is
-// asked for again, never run again. Snapshots suffice, as what others write too is the count and, once a person, the audit key.
+// Decides each batch of lookups in one transaction. Its read tells the time, the counts, and the versions that prove cached values
+// current; the domain decides; its writes are counts, chain head and audit block. The commit proves the answers, as snapshot and
+// commit are of one member in one term: a member of the newest term has every write that a majority acknowledged, a revocation too,
+// and a replaced member gets no majority for the commit. A commit whose reply was lost is asked for again, never run again.
+// Snapshots suffice, as others write only the count and, once for each person, the audit key.
 import type { MakeAlert } from "../../domain/alerts/alert.ts";
 import { type QuotaStep, quotaSteps } from "../../domain/reputation/accounts/account-alerts.ts";
 import { chargeCalls, type MeterCharge } from "../../domain/reputation/accounts/call-meter.ts";
@@ -40,7 +40,7 @@ interface LookupProcessorDeps {
   readonly cache: LookupCache;
   readonly chains: AuditChains;
   readonly segments: SegmentWriter;
-  /** Null: nobody is to be told of quotas that are used up. D-10.12. */
+  /** Null: quota alerts are not kept. D-10.12. */
   readonly makeAlert: MakeAlert | null;
 }
 
@@ -55,22 +55,22 @@ interface Committed {
   readonly readAtMs: number;
 }
 
-/** People of one batch that practically never change at once one by one. */
+/** Changes of so many people of one batch are taken for one of everybody's versions. */
 const MANY_PEOPLE = 8;
-/** Accounts whose last needed pages are known; then all are forgotten. */
+/** Accounts whose last needed pages are known; beyond that all are forgotten. */
 const MAX_KNOWN_PAGES = 10_000;
 
 /**
  * The only way to a lookup's answer: decides lookups, counts them and writes their audit records. D-5.8, D-6.3 to D-6.5.
  *
- * - Every answer is as fresh as the store: a change of key, plan, profile, platform account or consent that was acknowledged
- *   before `decide` was called, by any instance, is seen; by other tools as far as docs/operating.md says.
- * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are
- *   admitted, and none is refused below it. The store's clock is `nowMs`.
- * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts, unless it was committed
- *   and could not be confirmed (D-8.3); one whose commit is of unknown outcome is given back, at the latest with the next one.
- * - The audit names a person who can be found by an HMAC with a key of their own, which an erasure destroys, and a name that
- *   cannot be found by one with the service's key. Looking up a hidden person takes as much work as an absent one (D-8.5).
+ * - Answers are as fresh as the store: they see a change of key, plan, profile, platform account or consent that any instance
+ *   acknowledged before `decide` was called; changes by other tools as far as docs/operating.md says.
+ * - Counts are exact over all instances: of the calls in any 60 seconds, and in a month, never more than the limit are admitted,
+ *   and none is refused below it, by the store's clock.
+ * - When it resolves, counts and audit records are durable. When it rejects, none of the batch counts, unless it was committed and
+ *   could not be confirmed (D-8.3). A batch whose commit is of unknown outcome is given back, at the latest with the next batch.
+ * - The audit names a person who can be found by an HMAC with their own key, which an erasure destroys, and any other name by one
+ *   with the service's key. Looking up a hidden person takes as much work as an absent one (D-8.5).
  */
 export class LookupProcessor {
   readonly #deps: LookupProcessorDeps;
@@ -89,8 +89,9 @@ export class LookupProcessor {
   }
 
   /**
-   * Decides calls, at least one, in their order, one batch after the other. Settles before `deadlineMs`, a time of `Clock.monotonicMs`.
-   * `prepare` gets the outcomes before they are confirmed, for what takes time. Throws `store_unavailable` or `commit_failed`.
+   * Decides calls, 1 or more, in their order, one batch after the other. Settles before `deadlineMs`, a time of
+   * `Clock.monotonicMs`. `prepare` gets the outcomes before they are confirmed, for work that takes time. Throws
+   * `store_unavailable` or `commit_failed`.
    */
   decide(
     calls: readonly LookupCall[],
@@ -192,7 +193,7 @@ export class LookupProcessor {
     return { outcomes, counted, appended: this.#deps.chains.append(tx, from, entries), readAtMs };
   }
 
-  /** The documents that every batch changes. The same read proves what the batch holds; what has changed since is read anew. */
+  /** Reads the documents that every batch changes, and proves what the batch holds; what has changed is read anew. */
   async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
     await this.#deps.reader.fill(facts, tx);
     const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
@@ -214,7 +215,7 @@ export class LookupProcessor {
     return await this.#readProven(facts, tx);
   }
 
-  /** The usages that a batch changes, with the pages that it needs: read once more where others are needed than last time. */
+  /** The usages that a batch changes, with the pages that it needs; reads once more where these are others than last time. */
   async #usagesOf(tx: Transaction, wanted: WantedUsages): Promise<Map<string, AccountUsage>> {
     const { log, callers, unanswered } = wanted;
     const stored = new Map(
@@ -255,7 +256,7 @@ export class LookupProcessor {
     }
   }
 
-  /** Tells each step of a month's quota once, in the commit that reaches it. D-10.12. */
+  /** Raises each quota alert of a month once, in the commit that reaches it. D-10.12. */
   #tell(tx: Transaction, caller: OwnedCaller, usage: AccountUsage, charge: MeterCharge): void {
     const { makeAlert } = this.#deps;
     if (makeAlert === null) return;
@@ -285,10 +286,7 @@ export class LookupProcessor {
     this.#deps.cache.keep(facts);
   }
 
-  /**
-   * An answer that has taken long is confirmed by a proven read. When a version has changed the calls are answered 503, and
-   * count, as their records are kept. Resolves to the time of the last read. D-8.3.
-   */
+  /** Confirms late answers by a proven read; resolves to its time. A changed version is answered 503, and counts. D-8.3. */
   async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<number> {
     const { clock, documents } = this.#deps;
     for (let confirmedAtMs = readAtMs; ; ) {

@@ -1,4 +1,4 @@
-// Reads what batches of lookups are decided by, as far as the caches lack it: each value of the same moment as its version.
+// Reads what batches of lookups need and the caches lack, each value at the moment of its version.
 import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
@@ -34,7 +34,7 @@ export class LookupReader {
     this.#deps = deps;
   }
 
-  /** Gives a batch what it does not hold yet, from the caches or from the moment of a body. Throws `store_unavailable`. */
+  /** Gives a batch what it lacks, from the caches or the moment of a body. Throws `store_unavailable`. */
   async fill(facts: BatchFacts, at: Reader): Promise<void> {
     const { cache } = this.#deps;
     const hashes = cache.findCallers(facts);
@@ -80,7 +80,7 @@ export class LookupReader {
     }
   }
 
-  /** Reads people; of a hidden one as much as of an absent one. D-8.5. */
+  /** Reads as much of a hidden person as of an absent one. D-8.5. */
   async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
     const { people, subjects } = this.#deps;
     const { profiles, platformAccounts } = people;
@@ -126,7 +126,7 @@ export class LookupReader {
     }
   }
 
-  /** A person's id and key: those that are stored, or new ones for the batch to keep. */
+  /** A person's id and key: the stored ones, or new ones for the batch to keep. */
   #subjectOf(
     facts: BatchFacts,
     username: string,

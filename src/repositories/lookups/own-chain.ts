@@ -1,7 +1,6 @@
-// The state of this process's audit chain. After a commit of unknown outcome that is in doubt, until a later batch has
-// read the chain's head in its own body. If the head is where that commit would have put it, the commit happened: its calls are
-// taken off the counts in the same body. Calls are given back only where the head moves too, so a second doubt is settled in
-// the same way.
+// The state of this process's audit chain. A commit of unknown outcome leaves it in doubt until a later batch has read the chain's
+// head in its own body. If the head is where that commit would have put it, the commit happened, and its calls are taken off the
+// counts in the same body. Calls are given back only where the head moves too, so a second doubt is settled in the same way.
 import type { WrittenChain } from "../../domain/reputation/audit/audit-chain.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
@@ -15,7 +14,7 @@ export interface CountedCalls {
   readonly calls: number;
 }
 
-/** A batch whose commit may have happened or not; its calls were answered 503. */
+/** A batch whose commit may have happened; its calls were answered 503. */
 interface Doubt {
   /** The chain, if it happened. */
   readonly written: WrittenChain;
@@ -23,7 +22,7 @@ interface Doubt {
 }
 
 interface ChainState {
-  /** Null where it has to begin a chain. */
+  /** Null where a chain has to begin. */
   readonly chain: WrittenChain | null;
   /** Calls that are counted but were answered 503: they are given back. D-5.8. */
   readonly unanswered: readonly CountedCalls[];
@@ -35,7 +34,7 @@ export class OwnChain {
   #chain: WrittenChain | null = null;
   #doubts: Doubt[] = [];
 
-  /** Keys of its chain and of those in doubt: of head and tail, and of where the next block goes, which has to be empty. */
+  /** Keys of the chain and of those in doubt: head, tail, and the place of the next block, which has to be empty. */
   get keys(): readonly Key[] {
     const chains = [this.#chain, ...this.#doubts.map(({ written }) => written)];
     return chains
@@ -53,9 +52,9 @@ export class OwnChain {
   }
 
   /**
-   * The state from which a body goes on that found these documents by `keys`. A batch in doubt happened if its tip is a head; each batch
-   * gave back the ones before it, so only the last one of a chain is left to be given back. Throws `commit_failed` when
-   * another process has changed the chain, and begins another with the next batch.
+   * The state from which a body goes on that found these documents by `keys`. A batch in doubt happened if its tip is a head; each
+   * batch gave back the ones before it, so only the last one of a chain is left to give back. Throws `commit_failed` when another
+   * process has changed the chain; the next batch begins another.
    */
   stateAt(found: readonly LookupLogDocument[]): ChainState {
     const heads = new Map(
@@ -77,11 +76,11 @@ export class OwnChain {
       throw new AppError("commit_failed", OTHER_CHANGED);
     }
     const isOpen = found.some((doc) => doc.kind === "tail" && doc.chainId === chain.chainId);
-    const state = { chain: isOpen ? chain : null };
-    return { ...state, unanswered: happened.flatMap(({ counted }) => counted) };
+    const unanswered = happened.flatMap(({ counted }) => counted);
+    return { chain: isOpen ? chain : null, unanswered };
   }
 
-  /** Goes on from a committed batch that had settled all doubts. */
+  /** Goes on from a committed batch, which has settled all doubts. */
   goOnFrom(written: WrittenChain): void {
     this.#chain = written;
     this.#doubts = [];

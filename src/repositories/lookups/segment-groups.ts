@@ -1,8 +1,8 @@
-// Finds the segments of the audit log that may name somebody. A search reads no filter of thousands of segments, but slices: the same
-// bit of all segments of a group in one small document. A segment has some 512 records and 16,384 bits, seven a name: one in a
-// hundred thousand matches in vain. 64 segments are a small group, 64 of these a large one; a search of a hundred million
-// records reads some 800 documents for a name. Whoever makes slices at the same time writes the same. An entry says only where
-// to look: the log itself is verified without it.
+// Finds the segments of the audit log that may name somebody. A search reads slices in place of thousands of filters: a slice is
+// one bit of all segments of a group, in a small document. A segment has some 512 records and 16,384 bits, seven for each name: one
+// in a hundred thousand matches in vain. 64 segments are a small group, 64 of these a large one; a search of a hundred million
+// records reads some 800 documents for a name. Whoever makes slices at the same time writes the same. The index only says where to
+// look: the log is verified without it.
 import {
   commonBits,
   filterBits,
@@ -22,7 +22,7 @@ import {
 } from "../lookup-collections.ts";
 import { Repository } from "../repository.ts";
 
-/** Documents that one commit changes, about. */
+/** About the documents that one commit changes. */
 const PORTION = 1_024;
 
 const NO_INDEX: IndexDocument = {
@@ -96,7 +96,7 @@ export class SegmentGroups extends Repository {
     }
   }
 
-  /** Removes the slices of groups all of whose segments were pruned; `numbers` are those of pruned ones. */
+  /** Removes the slices of groups whose segments were all pruned; `numbers` are those of pruned ones. */
   async dropEmpty(numbers: readonly number[]): Promise<void> {
     const { groupSize, filterBits: bits } = this.#shape;
     const { small, large } = await this.reading("audit.index", readIndex);

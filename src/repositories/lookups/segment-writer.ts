@@ -1,5 +1,5 @@
 // Writes the segments by which the audit log is searched: whole blocks of one chain with a filter of the names in them. An index
-// over all records would be changed in another place by every lookup, at several times the price of the record itself.
+// over all records would change in another place with every lookup, at several times the price of a record.
 import type { AuditRecord, ChainTip } from "../../domain/reputation/audit/audit-chain.ts";
 import {
   INDEX_SHAPE,
@@ -20,14 +20,12 @@ import { recordsOf } from "./audit-blocks.ts";
 import type { Appended } from "./audit-chains.ts";
 import { readIndex, SegmentGroups } from "./segment-groups.ts";
 
-/** Between the first record and the last one of a segment: so that few are of one moment. */
+/** Longest time between the records of a segment, so that few segments are of one moment. */
 export const MAX_SEGMENT_SPAN_MS = 3_600_000;
-/** A chain whose last record is older does not go on: its process begins another. */
+/** Age of its last record from which on a chain does not go on: its process begins another. */
 const OPEN_MS = 86_400_000;
-/** Blocks that are read at once. */
 const BLOCKS_AT_ONCE = 16;
 
-/** A segment with its records. */
 interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
   readonly blocks: readonly (readonly AuditRecord[])[];
 }
@@ -36,7 +34,7 @@ interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
 export class SegmentWriter extends Repository {
   readonly #shape: IndexShape;
   readonly #groups: SegmentGroups;
-  /** Consecutive, of the own chain. */
+  /** Consecutive segments of the own chain. */
   #growing: Growing[] = [];
   #tip: Pick<ChainTip, "chainId" | "seq"> = { chainId: "", seq: 0 };
   /** Segments since others were looked at. */
@@ -51,9 +49,9 @@ export class SegmentWriter extends Repository {
   }
 
   /**
-   * Indexes what is due once records were appended, without keeping the caller waiting: whole segments of this chain, and all
-   * of the others when it has just begun, as most likely their processes have ended. What fails is due again later; until
-   * then it is only slower to find.
+   * Indexes what is due after an append, without holding up the caller: whole segments of this chain and, when it has just begun,
+   * all of the others, as their processes have most likely ended. What fails is due again later, and until then only slower to
+   * find.
    */
   note({ written, records }: Appended): void {
     const { chainId, seq } = written;
@@ -63,7 +61,7 @@ export class SegmentWriter extends Repository {
     if (isNew) this.#growing = [];
     if (isNew) this.#later(() => this.#indexOthers(chainId));
     if (isNew ? seq > records.length : !isNext) {
-      // A commit whose outcome was unknown has happened: its records are not known here.
+      // A commit of unknown outcome has happened, and its records are not known here.
       this.#growing = [];
       this.#later(() => this.#indexThrough(chainId, seq));
       return;
@@ -83,7 +81,7 @@ export class SegmentWriter extends Repository {
     await this.#last;
   }
 
-  /** Resolves when nothing is going on; what is due stays so for another process. */
+  /** Resolves when nothing goes on; what is due is left for another process. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#last;
@@ -102,14 +100,14 @@ export class SegmentWriter extends Repository {
       await this.#put(tx, tail, due);
       return true;
     });
-    // Another process, which took this one for ended, has indexed a part.
+    // Another process took this one for ended, and has indexed a part.
     if (!isKept) await this.#indexThrough(chainId, lastSeq);
     this.#kept += due.length;
     if (this.#kept >= this.#shape.groupSize) await this.#indexOthers(chainId);
     else await this.#groups.makeDue();
   }
 
-  /** Indexes a chain up to a place, the last records too where they are few. */
+  /** Indexes a chain up to a place, also where its last records are few. */
   async #indexThrough(chainId: string, throughSeq: number): Promise<void> {
     while (!this.#isStopped) {
       const goesOn = await this.writing("audit.segment", async (tx) => {
@@ -158,7 +156,7 @@ export class SegmentWriter extends Repository {
     tx.put(LOOKUP_LOG, { ...tail, indexedSeq: due.at(-1)?.lastSeq ?? tail.indexedSeq });
   }
 
-  /** Indexes all that other chains have left, and closes those that are old. */
+  /** Indexes all other chains, and closes old ones. */
   async #indexOthers(own: string): Promise<void> {
     this.#kept = 0;
     const [tails] = await this.ask("audit.tails", {
@@ -175,7 +173,7 @@ export class SegmentWriter extends Repository {
     await this.#groups.makeDue();
   }
 
-  /** The head is written as it is, so that a process that appends meanwhile meets this. */
+  /** Writes the head unchanged, so that a process that appends meanwhile runs again. */
   async #closeOld(chainId: string): Promise<void> {
     await this.writing("audit.close", async (tx) => {
       const keys = [
@@ -198,11 +196,11 @@ async function readTail(at: Reader, chainId: string): Promise<TailDocument | und
   return tail as TailDocument | undefined;
 }
 
-function isWhole(segment: Growing | undefined, { segmentRecords }: IndexShape): boolean {
-  return segment !== undefined && segment.lastSeq - segment.firstSeq + 1 >= segmentRecords;
+function isWhole({ firstSeq, lastSeq }: Growing, { segmentRecords }: IndexShape): boolean {
+  return lastSeq - firstSeq + 1 >= segmentRecords;
 }
 
-/** A segment with the records of one more block; another one where it is whole or would be too long. */
+/** A segment with one more block; a new one where it is whole or would span too long. */
 function withBlock(
   segment: Growing | undefined,
   records: readonly AuditRecord[],

@@ -35,18 +35,18 @@ export class Subjects {
     return this.#mac.hmacHex(Uint8Array.fromHex(key), username);
   }
 
-  /** The HMAC of a name that nobody has, or whose profile came hidden: no key is kept for it. */
+  /** The HMAC of a name that nobody has, or whose profile is hidden: no key is kept for it. */
   hmacOfAbsent(username: string): string {
     return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
   }
 
-  /** The HMAC of whom an administrator did something to, by their own key where they have one. */
+  /** The HMAC of a person acted on, by their own key where they have one. */
   hmacOfActedOn(username: string, subject: SubjectDocument | undefined): string {
     const key = subject === undefined ? this.#auditKey : Uint8Array.fromHex(subject.key);
     return this.#mac.hmacHex(key, actedOnText(username));
   }
 
-  /** All HMACs that may stand for a name in the log: with and without a key of its own, looked up or acted on. */
+  /** All HMACs that may stand for a name in the log. */
   everyHmac(username: string, subject: SubjectDocument | undefined): readonly string[] {
     const own =
       subject === undefined ? [] : [this.hmacOf(subject), this.hmacOfActedOn(username, subject)];

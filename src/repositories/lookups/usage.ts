@@ -1,7 +1,6 @@
-// The usage of accounts: counted by each batch of lookups in its own commit, so that the counts are exact over instances.
-// D-6.4. One document holds month and calls, so charges of one account come one after the other, each knowing all before it.
-// Calls of the last minute are packed buckets of two to three bytes; a full page of two KiB is a document of its own, of which
-// a batch reads what ends now.
+// The usage of accounts, counted by each batch of lookups in its own commit, so that counts are exact over instances. D-6.4. One
+// document holds month and calls, so charges of an account come one after the other. Calls of the last minute are packed in buckets
+// of two to three bytes; a full page of two KiB is a document of its own, which a batch reads only where it needs it.
 import {
   type AccountUse,
   type CallHistory,
@@ -35,12 +34,11 @@ import {
 } from "../lookup-collections.ts";
 import { Repository } from "../repository.ts";
 
-/** A time that is later by no more than this is of a faster instance, not of a clock that was set back. */
+/** A time ahead by no more than this is of a faster instance, not of a clock that was set back. */
 const MAX_LEAD_MS = 5_000;
 
-/** The calls of accounts. Every method throws `store_unavailable`. */
 export class Usage extends Repository {
-  /** The calls of an account by now, other instances' included. */
+  /** The calls of an account by now, on all instances. */
   async read(username: string, { callsPerMinute }: EffectiveLimits) {
     return await this.reading("usage.read", async (at) => {
       const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);
@@ -51,7 +49,7 @@ export class Usage extends Repository {
     });
   }
 
-  /** Reads the history of an account's calls that lookups kept in their own commits. D-8.11. */
+  /** The history of an account's calls. D-8.11. */
   async history(username: string): Promise<CallHistory> {
     return await this.reading("usage.history", async (at) => {
       const { days, keys } = (await findUsage(at, username)) ?? NO_HISTORY;
@@ -59,7 +57,7 @@ export class Usage extends Repository {
     });
   }
 
-  /** The times at which an account's keys were last used, by their ids, as `lastUses`. D-8.11. */
+  /** The times at which an account's keys were last used, as `lastUses`. D-8.11. */
   async keyUses(username: string): Promise<ReadonlyMap<string, string>> {
     return await this.reading("usage.key_uses", async (at) => {
       const usage = await findUsage(at, username);
@@ -91,13 +89,13 @@ async function findUsage(at: Reader, username: string): Promise<UsageDocument | 
   return found as UsageDocument | undefined;
 }
 
-/** The calls of the last month with calls, within a body; null for an account that made none. */
+/** The calls of the last month that had any, within a body; null for none. */
 export async function monthOfAccount(at: Reader, accountId: string): Promise<MonthUsage | null> {
   const [[found]] = await at.read({ from: LOOKUP_LOG, keys: [usageKey(accountId)] });
   return found === undefined ? null : AccountUsage.of(found as UsageDocument, 0).month;
 }
 
-/** Begins the count of a new account with calls of the month, within a body. D-8.2. */
+/** Begins the count of a new account with earlier calls of its name, within a body. D-8.2. */
 export function keepMonth(tx: Transaction, accountId: string, month: MonthUsage): void {
   const usage = AccountUsage.of(undefined, 0);
   usage.month = month;
@@ -111,7 +109,7 @@ export async function removeUsage(tx: Transaction, accountId: string): Promise<v
   for (const key of [usageKey(accountId), ...others]) tx.remove(LOOKUP_LOG, key);
 }
 
-/** Removes the last uses of keys that are forgotten, within a body; one that the account's usage has still room for stays. */
+/** Removes the last uses of forgotten keys, within a body; those that the account's usage still holds stay. */
 export async function removeKeyUses(
   tx: Transaction,
   username: string,
@@ -124,7 +122,7 @@ export async function removeKeyUses(
 
 /** The usage of one account at one moment, as a body reads and changes it. */
 export class AccountUsage {
-  /** The moment; later than asked for when another instance has counted later already. */
+  /** The moment; later than asked for where another instance has counted later. */
   readonly atMs: number;
   month: MonthUsage | null;
   #history: CallHistory;
@@ -143,14 +141,14 @@ export class AccountUsage {
     this.told = stored?.told ?? [];
   }
 
-  /** The usage that a document holds. An instance whose clock is a little behind counts at the last time that was written. */
+  /** The usage of a document. An instance whose clock is a little behind counts at the last time written. */
   static of(stored: UsageDocument | undefined, nowMs: number): AccountUsage {
     const lastMs = stored?.lastMs ?? 0;
     const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
     return new AccountUsage(stored, isLead ? lastMs : nowMs);
   }
 
-  /** The document with this month in place of a later one; null where it has no later one. D-8.4. */
+  /** The document with this month in place of a later one; null without a later one. D-8.4. */
   corrected(nowMs: number): UsageDocument | null {
     const stored = this.#stored;
     if (stored === undefined) return null;
@@ -167,13 +165,12 @@ export class AccountUsage {
     return neededPages(sums, this.atMs, callsPerMinute).map((page) => callsKey(accountId, page));
   }
 
-  /** Keys of all full pages. */
   everyPage(): readonly Key[] {
     const accountId = this.#stored?.accountId ?? "";
     return fullPages(this.#window.sums).map((page) => callsKey(accountId, page));
   }
 
-  /** Leaves the calls that count now, with the full pages that were read. */
+  /** Takes the full pages that were read, and drops calls that no longer count. */
   settle(pages: readonly object[]): void {
     const own = (pages as readonly CallsDocument[]).filter(
       ({ kind, accountId }) => kind === "calls" && accountId === this.#stored?.accountId,
@@ -192,12 +189,11 @@ export class AccountUsage {
     };
   }
 
-  /** Counts calls at its moment. */
   count(calls: number): void {
     this.#window.add({ atMs: this.atMs, calls });
   }
 
-  /** Takes calls back that were counted and then not answered, as far as it has them. */
+  /** Takes back calls that were counted and not answered, as far as they are there. */
   giveBack(counted: CallBucket): void {
     this.#window.take(counted);
     const { month } = this;
@@ -205,7 +201,6 @@ export class AccountUsage {
     this.month = { ...month, used: Math.max(0, month.used - counted.calls) };
   }
 
-  /** Notes the answered calls of a batch. D-8.11. */
   noteUse(use: AccountUse, nowMs: number): void {
     const { passed, ...history } = withUse(this.#history, use, nowMs);
     this.#history = history;
@@ -220,7 +215,6 @@ export class AccountUsage {
     return { kind: "usage", accountId, ...calls, month, monthCalls, days, keys, told: this.told };
   }
 
-  /** Keeps it, within the body that read it. */
   write(tx: Transaction, accountId: string): void {
     for (const { page, packed } of this.#window.filled) {
       tx.put(LOOKUP_LOG, { kind: "calls", accountId, page, packed });

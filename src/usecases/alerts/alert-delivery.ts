@@ -220,7 +220,7 @@ export class AlertDelivery {
     const { outbox, clock, random } = this.#deps;
     const attempts = before + 1;
     const atMs = clock.nowMs() + alertWaitMs(attempts, random.next());
-    await outbox.postpone(id, { attempts, atMs: Math.min(atMs, bornMs + ALERT_LIFE_MS) });
+    await outbox.postpone(id, { attempts, dueAtMs: Math.min(atMs, bornMs + ALERT_LIFE_MS) });
   }
 
   /** With the time of this attempt, so that receivers can refuse old messages. */
