@@ -1,4 +1,4 @@
-// The file of an archive: a first line that tells it from other files, then lines as gzip.
+// An archive file: a first line that marks it as one, then gzip.
 import { createReadStream, createWriteStream } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -9,13 +9,12 @@ import { ARCHIVE_MAGIC, backupDamaged, fileFailure } from "../../domain/shared/s
 
 const CHUNK_CHARS = 64 * 1024;
 const UNPACKED_BYTES = 256 * 1024;
-/** Fast: the disk is the slower part as a rule. */
+/** A fast level, as the disk is usually the slower part. */
 const GZIP_LEVEL = 3;
 
-/** As `BackupFiles.writeLines()`. */
 export async function writeCompressed(path: string, lines: AsyncIterable<string>): Promise<void> {
   try {
-    // Replaces what an earlier try has written; the file keeps its mode.
+    // Replaces the content of an earlier attempt and keeps the mode of the file.
     await writeFile(path, ARCHIVE_MAGIC);
     const target = createWriteStream(path, { flags: "a" });
     const chunks = Readable.from(inChunks(lines));
@@ -36,7 +35,6 @@ async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
   if (chunk !== "") yield Buffer.from(chunk);
 }
 
-/** As `BackupFiles.readLines()`. */
 export async function* readCompressed(path: string): AsyncGenerator<string> {
   const gunzip = createGunzip({ chunkSize: UNPACKED_BYTES });
   const source = createReadStream(path, { start: ARCHIVE_MAGIC.length });

@@ -12,18 +12,17 @@ import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
 const SQLITE_MAGIC = "SQLite format 3\0";
 const OTHER_ARCHIVE = /^repsync backup (\d+)\n/;
-/** For the owner alone: a backup holds everything that the store does. */
+/** Readable by the owner only: a backup holds everything of the store. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Codes of file systems that know no hard links. */
+/** Codes of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
-/** Codes of what is not there, and may be named wrongly or be made. */
+/** Codes of a missing path, by verb: the path is named wrongly, and the disk works. */
 const MISSING: Readonly<Record<string, readonly string[]>> = {
   read: ["ENOENT", "ENOTDIR"],
   listed: ["ENOENT"],
 };
 
-/** Backups as files of this machine. */
 export class NodeBackupFiles implements BackupFiles {
   readonly writeLines = writeCompressed;
   readonly readLines = readCompressed;
@@ -33,8 +32,8 @@ export class NodeBackupFiles implements BackupFiles {
     const folder = dirname(resolve(path));
     const part = `.${basename(path)}.part-`;
     const tempPath = join(folder, `${part}${process.pid}`);
-    return await told(path, "written", async () => {
-      await removeRests(folder, part);
+    return await asFileError(path, "written", async () => {
+      await removeLeftParts(folder, part);
       const file = await open(tempPath, "wx", FILE_MODE);
       await file.close();
       return {
@@ -46,7 +45,7 @@ export class NodeBackupFiles implements BackupFiles {
   }
 
   async ownFileOf(path: string): Promise<StoreKind | null> {
-    const start = await told(path, "read", async () => {
+    const start = await asFileError(path, "read", async () => {
       await using file = await open(path, "r");
       return await startOf(file, path);
     });
@@ -58,15 +57,15 @@ export class NodeBackupFiles implements BackupFiles {
   }
 
   async list(folder: string): Promise<readonly string[]> {
-    return await told(folder, "listed", () => readdir(folder));
+    return await asFileError(folder, "listed", () => readdir(folder));
   }
 
   async makeFolder(folder: string): Promise<void> {
-    await told(folder, "made", () => mkdir(folder, { recursive: true, mode: FOLDER_MODE }));
+    await asFileError(folder, "made", () => mkdir(folder, { recursive: true, mode: FOLDER_MODE }));
   }
 
   async remove(path: string): Promise<void> {
-    await told(path, "removed", () => rm(path, { force: true }));
+    await asFileError(path, "removed", () => rm(path, { force: true }));
   }
 }
 
@@ -99,8 +98,8 @@ async function startOf(file: FileHandle, path: string): Promise<string> {
   return buffer.toString("latin1", 0, bytesRead);
 }
 
-/** Removes the parts that ended processes left of a backup of a name. This process has no other one of the name under way. */
-async function removeRests(folder: string, part: string): Promise<void> {
+/** Removes the parts that ended processes left. A process makes one backup of a name at a time. */
+async function removeLeftParts(folder: string, part: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const [, pid] =
       /^(\d+)(?:-\w+)?$/.exec(name.startsWith(part) ? name.slice(part.length) : "") ?? [];
@@ -110,22 +109,22 @@ async function removeRests(folder: string, part: string): Promise<void> {
   }
 }
 
-/** True for the number of a process of this machine that is there no more. */
+/** True when no process of this machine has the number. */
 export function hasProcessEnded(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    // Without a right to ask there is a process.
+    // EPERM: the process exists.
     return codeOf(error) === "ESRCH";
   }
 }
 
 async function commit(path: string, tempPath: string, options: NewBackupOptions): Promise<number> {
-  return await told(path, "written", async () => {
+  return await asFileError(path, "written", async () => {
     const file = await open(tempPath, "r+");
     const { size } = await file.stat();
-    // Another instance may have removed it as left by a killed process, and the store made it anew.
+    // Another instance may have removed the part as a leftover, and the store then made it anew with another mode.
     await file.chmod(FILE_MODE);
     await file.sync().finally(() => file.close());
     await refuseTaken(path, options);
@@ -137,7 +136,7 @@ async function commit(path: string, tempPath: string, options: NewBackupOptions)
   });
 }
 
-/** A link fails where a file has come by that name since; renaming would replace it. */
+/** Links the name, as a link fails where a file exists, and renaming would replace the file. */
 async function giveName(tempPath: string, path: string): Promise<void> {
   try {
     await link(tempPath, path);
@@ -156,15 +155,13 @@ async function abandon(tempPath: string): Promise<void> {
   }
 }
 
-async function told<T>(path: string, verb: string, work: () => Promise<T>): Promise<T> {
+async function asFileError<T>(path: string, verb: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw error instanceof AppError ? error : failed(path, verb, error);
+    if (error instanceof AppError) throw error;
+    const kind = MISSING[verb]?.includes(codeOf(error) ?? "") ? "invalid_request" : "file_failed";
+    const text = `"${path}" cannot be ${verb}: ${systemReason(error)}`;
+    throw new AppError(kind, text, { cause: error });
   }
-}
-
-function failed(path: string, verb: string, cause: unknown): AppError {
-  const kind = MISSING[verb]?.includes(codeOf(cause) ?? "") ? "invalid_request" : "file_failed";
-  return new AppError(kind, `"${path}" cannot be ${verb}: ${systemReason(cause)}`, { cause });
 }

@@ -1,4 +1,4 @@
-// The files that the set-up and the build put into `dist`: the console, and the page of the interface.
+// The files in `dist`: the console, and the assets of the interface's page.
 import { readFile, stat } from "node:fs/promises";
 import { extname } from "node:path";
 import type { BuiltConsole, ConsoleFile, ConsoleFiles, DocsAssets } from "../../ports/http/http.ts";
@@ -8,11 +8,11 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
 };
 
-/** `console.json`, which the build puts in place last. */
+/** `console.json`, which the build writes last. */
 interface Manifest {
   readonly script: string;
   readonly style: string;
-  /** Both files, and those that the script loads later. */
+  /** Script and style, and the files that the script loads later. */
   readonly files: readonly string[];
   readonly pages: readonly string[];
 }
@@ -20,7 +20,7 @@ interface Manifest {
 const CONSOLE = new URL("../../../dist/console/", import.meta.url);
 const ASSETS = new URL("../../../dist/swagger-ui/", import.meta.url);
 
-/** Reads the console that the set-up built, and keeps it until it is built anew. */
+/** Reads the built console, and keeps it until the next build. */
 export class BuiltConsoleFiles implements ConsoleFiles {
   #kept: { readonly builtAtMs: number; readonly built: BuiltConsole } | null = null;
 
@@ -57,7 +57,7 @@ export class BuiltConsoleFiles implements ConsoleFiles {
   }
 }
 
-/** Reads what the set-up copied from the package `swagger-ui-dist`. */
+/** Assets that the set-up copied from the package `swagger-ui-dist`. */
 export class InstalledAssets implements DocsAssets {
   async read(name: string): Promise<Uint8Array<ArrayBuffer>> {
     return await readFile(new URL(name, ASSETS));

@@ -1,15 +1,15 @@
 import type { PasswordHasher } from "../../ports/crypto/crypto.ts";
 
-/** The cost of Argon2id, which Bun always gives one lane: memory in KiB, and passes. */
+/** The cost of Argon2id: memory in KiB, and passes. Bun always uses one lane. */
 interface PasswordCost {
   readonly memoryCost: number;
   readonly timeCost: number;
 }
 
-/** OWASP's: 19 MiB, two passes. */
+/** What OWASP advises: 19 MiB, two passes. */
 const OWASP: PasswordCost = { memoryCost: 19_456, timeCost: 2 };
 
-/** 32 zero bytes in base64, as salt and as hash; no password is known to match them. */
+/** 32 zero bytes in base64, used as salt and as hash. No known password matches. */
 const ZEROS = "A".repeat(43);
 
 export class BunPasswordHasher implements PasswordHasher {

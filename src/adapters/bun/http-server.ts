@@ -3,12 +3,12 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { orElse } from "../../domain/shared/errors.ts";
 import type { HttpServer, ListenOptions, RequestHandler } from "../../ports/http/http.ts";
 
-/** Seconds a connection may be silent; handlers that may take longer call `keepOpen`. */
+/** Seconds for which a connection may be silent; slower handlers call `keepOpen`. */
 const IDLE_TIMEOUT_SECONDS = 60;
-/** Bodies are limited while they are read, with a proper reply; Bun's own limit would close the connection without one. */
+/** The service limits bodies with a reply; Bun's limit would close the connection without one. */
 const NO_BODY_CAP = Number.MAX_SAFE_INTEGER;
 
-/** Servers that have left their port. One that is collected as garbage would close the descriptor of the next one. */
+/** Servers without a port. They are kept: a collected one would close the descriptor of the next server. */
 const formerServers: unknown[] = [];
 
 export async function startBunServer(
@@ -46,29 +46,28 @@ export async function startBunServer(
   };
 }
 
-// Closes the port of a server of Bun, and nothing else: its own `stop` breaks connections that are kept open, and Bun cannot
-// change the certificate of a server. Another server takes the port in the same turn: ten renewals under 8 callers broke 0 of
-// 50,000 requests.
+// Closes only the port of a server of Bun: its `stop` breaks kept-open connections, and Bun cannot change the certificate of a
+// running server. Another server takes the port in the same turn: ten renewals under 8 callers broke 0 of 50,000 requests.
 
 const DESCRIPTORS = "/proc/self/fd";
 const TABLES = ["/proc/self/net/tcp", "/proc/self/net/tcp6"];
 const LISTENING = "0A";
 
-/** Resolves right after it is closed; to false where the system does not tell which descriptor it is: then nothing has changed. */
+/** Resolves to false, with nothing changed, where the system does not tell the descriptor of the socket. */
 async function closeListeningSocket(port: number): Promise<boolean> {
   const names = new Set(listeningInodes(port).map((inode) => `socket:[${inode}]`));
   const found = orElse([], () => readdirSync(DESCRIPTORS)).find((descriptor) =>
     names.has(targetOf(descriptor)),
   );
   if (found === undefined) return false;
-  // Closing the socket breaks connections that wait to be accepted: a whole turn accepts them first.
+  // Closing breaks connections that wait to be accepted: a whole turn accepts them first.
   await nextTurn();
   await nextTurn();
   closeSync(Number(found));
   return true;
 }
 
-/** The sockets that listen on a port, of every process of the machine: addresses share a port. */
+/** Inodes of the sockets of all processes that listen on the port, at any address. */
 function listeningInodes(port: number): string[] {
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, "0")}`;
   const lines = TABLES.flatMap((table) =>
@@ -80,7 +79,7 @@ function listeningInodes(port: number): string[] {
   );
 }
 
-/** Nothing for the descriptor that listed the folder, which is gone. */
+/** An empty text for the descriptor that listed the folder, which is closed. */
 function targetOf(descriptor: string): string {
   return orElse("", () => readlinkSync(`${DESCRIPTORS}/${descriptor}`));
 }

@@ -1,26 +1,26 @@
-// JavaScriptCore lets garbage grow to several times the memory in use, to hundreds of megabytes. A program that shares its
-// machine collects earlier.
+// Collects garbage earlier than JavaScriptCore, which lets it grow to several times the memory in use.
 import process from "node:process";
 import { orElse } from "../../domain/shared/errors.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
-/** Growth since the last collection that starts another, so that memory in use does not: files stay below 256 MiB. */
+/** Memory over what the last collection left, at which the next one starts. Keeps the copying of files below 256 MiB. */
 const GROWTH = 1.1;
 /**
- * The growth after a vain collection: it freed less than half of the growth, and stopped the service for up to 100 ms. Under lookups most
- * are vain, and JavaScriptCore's own collections keep the process as small.
+ * The growth after a vain collection, which freed less than half of the growth. A collection stops the service for up to 100 ms;
+ * under lookups most are vain, and JavaScriptCore's own collections keep the process as small.
  */
 const GROWTH_AFTER_VAIN = 1.22;
 /**
- * The growth after a vain collection that took longer than `LONG_MS` and left more than `LARGE_BYTES`: a push of 180,000 records had collections
- * of up to 180 ms, each of which freed a thirtieth. Large texts are collected fast, and stay within their bound. D-7.9, D-11.2.2.
+ * The growth after a vain collection that took longer than `LONG_MS` and left more than `LARGE_BYTES`. A push of 180,000 records
+ * had collections of up to 180 ms that each freed a thirtieth. Large texts are collected fast and stay within their bound.
+ * D-7.9, D-11.2.2.
  */
 const GROWTH_WHILE_LARGE = 3;
 const LARGE_BYTES = 300_000_000;
 const LONG_MS = 50;
 const CHECK_EVERY_MS = 50;
 
-/** From now on, collects garbage each time resident memory has grown, once it is above `untouchedBytes`. */
+/** Starts to collect garbage whenever resident memory has grown and is above `untouchedBytes`. */
 export function boundMemory(untouchedBytes: number, clock: Pick<Clock, "monotonicMs">): void {
   let leastBytes = residentBytes();
   let limitBytes = Math.max(untouchedBytes, leastBytes * GROWTH);
@@ -40,7 +40,7 @@ export function boundMemory(untouchedBytes: number, clock: Pick<Clock, "monotoni
   timer.unref();
 }
 
-/** 0 when it cannot be read, such as while the process has no file descriptor left. */
+/** 0 when it cannot be read, for example without a free file descriptor. */
 function residentBytes(): number {
   return orElse(0, () => process.memoryUsage.rss());
 }

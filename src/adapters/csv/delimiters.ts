@@ -1,17 +1,15 @@
-// The delimiter of files that are called CSV, found in their beginning. csv-parse finds any character, letters too, and
-// fails at those beyond ASCII.
+// Finds the delimiter at the beginning of a CSV file. The detection of csv-parse takes any character, letters too.
 import { type HeaderReader, startingWith } from "../../ports/files.ts";
 
 const DELIMITERS = [",", ";", "\t", "|"] as const;
-/** The length of the beginning that is looked at. */
 const MAX_CHARS = 64 * 1024;
 const MAX_LINES = 20;
 
-/** A first line of Excel, which names what separates the fields of the others. */
+/** Excel's first line, which names the delimiter. */
 const SEPARATOR = /^sep=([^"\r\n])(?:\r\n|\n|\r|$)/i;
 const SEPARATOR_CHARS = "sep=;\r\n".length;
 
-/** The text without that line; `separator` is null where there is none. */
+/** Takes Excel's first line from the text; `separator` is null where there is none. */
 export async function takeSeparator(chunks: AsyncIterable<string>) {
   const all = chunks[Symbol.asyncIterator]();
   let text = "";
@@ -24,7 +22,7 @@ export async function takeSeparator(chunks: AsyncIterable<string>) {
   return { separator, rest: startingWith([text.slice(line.length)], all) };
 }
 
-/** Remembers the first line as it stands in the file, to tell another delimiter by. */
+/** Remembers the first line, to find a better delimiter when the header does not fit. */
 export class HeaderLine {
   readonly #delimiter: string;
   readonly #header: HeaderReader | null;
@@ -35,7 +33,6 @@ export class HeaderLine {
     this.#header = header;
   }
 
-  /** Passes chunks on, and looks at the first ones. */
   async *watch(chunks: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
     for await (const chunk of chunks) {
       if (this.#text.length < MAX_CHARS && !/[\r\n]/.test(this.#text)) {
@@ -45,11 +42,11 @@ export class HeaderLine {
     }
   }
 
-  /** The hint where the line is a header once it is split at another character. */
+  /** A hint when another delimiter makes the line a valid header, else null. */
   hint(): string | null {
     const [line = ""] = this.#text.split(/[\r\n]/, 1);
     const other = DELIMITERS.find((candidate) => {
-      const names = line.split(candidate).map(unquoted);
+      const names = line.split(candidate).map((name) => /^"(.*)"$/.exec(name.trim())?.[1] ?? name);
       return candidate !== this.#delimiter && this.#header?.problemOf(names, 1) === null;
     });
     if (other === undefined) return null;
@@ -58,11 +55,7 @@ export class HeaderLine {
   }
 }
 
-function unquoted(name: string): string {
-  return /^"(.*)"$/.exec(name.trim())?.[1] ?? name;
-}
-
-/** The delimiter that the first line names, or that takes every line apart into as many fields; a comma where none does. */
+/** The delimiter that Excel's first line names, else the one that fits the lines best; a comma where none does. */
 export async function findDelimiter(chunks: AsyncIterable<string>): Promise<string> {
   let text = "";
   for await (const chunk of chunks) {
@@ -79,7 +72,7 @@ export async function findDelimiter(chunks: AsyncIterable<string>): Promise<stri
   return scored.reduce((best, one) => (one.score > best.score ? one : best)).delimiter;
 }
 
-/** The number of times it stands in the first line; as many more points where it does in every line. */
+/** The delimiter's count in the first line, doubled where every line has as many. */
 function scoreOf(text: string, delimiter: string, isCut: boolean): number {
   const counts = countsByLine(text, delimiter);
   if (isCut && counts.length > 1) counts.pop();
@@ -87,7 +80,7 @@ function scoreOf(text: string, delimiter: string, isCut: boolean): number {
   return others.every((count) => count === first) ? 2 * first : first;
 }
 
-/** Outside of quotes, in lines that are not empty. */
+/** The delimiter's count in each line that is not empty, outside of quotes. */
 function countsByLine(text: string, delimiter: string): number[] {
   const counts: number[] = [];
   let count = 0;

@@ -1,4 +1,3 @@
-// Records of CSV files (RFC 4180, any line ends), by csv-parse.
 import { CsvError, parse } from "csv-parse/sync";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
 import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
@@ -10,7 +9,7 @@ import { type CsvBlock, CsvSplitter } from "./split-csv.ts";
 
 interface CsvRecord {
   readonly texts: readonly CsvField[];
-  /** Line on which it begins, from 1. */
+  /** The first line of the record, from 1. */
   readonly line: number;
 }
 
@@ -23,7 +22,7 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_MAX_RECORD_SIZE: "a record is too long: is it the right format?",
 };
 
-/** The records by the names of the first line, but for Excel's. Throws `file_failed` as the port says, with a hint at the delimiter. */
+/** Reads RFC 4180 with any line ends. A `file_failed` of the port may have a hint at the delimiter. */
 export async function* readCsv(
   chunks: AsyncIterable<string>,
   { delimiter: usual, header, onNames }: ReadOptions,
@@ -59,7 +58,6 @@ export async function* readCsv(
   if (part.length > 0) yield part;
 }
 
-/** Throws `file_failed` for a line that names no columns. */
 function namesOf(
   texts: readonly CsvField[],
   at: number,
@@ -84,12 +82,12 @@ function toRecord(names: readonly string[], texts: readonly CsvField[], line: nu
     const problem = `has ${countOf(texts.length, "field")} where the header names ${names.length}`;
     return { ...place, record: null, problem };
   }
-  // Assigned, `__proto__` would be no field.
+  // `Object.fromEntries` keeps a column `__proto__`, which an assignment would not.
   const record = Object.fromEntries(names.map((name, i) => [name, texts[i] ?? null]));
   return { ...place, record, problem: null };
 }
 
-/** The lines, the header too, so that those before a place that is no CSV come before the `CsvError`. */
+/** Yields the lines before a place that is no CSV, the header too, and then throws. */
 async function* parseCsv(
   chunks: AsyncIterable<string>,
   delimiter: string,
@@ -141,7 +139,6 @@ function* parseBlock(
   yield parsed;
 }
 
-/** Records without quotes. */
 function linesOf({ text, line }: CsvBlock, delimiter: string): CsvRecord[] {
   const records: CsvRecord[] = [];
   const lines = text.split(text.includes("\r") ? /\r\n|\n|\r/ : "\n");

@@ -1,5 +1,5 @@
-// Whole records of a CSV text, in blocks: those without a quote, which are lines, and those with one, which csv-parse takes apart. A
-// line that is split is read ten times as fast.
+// Cuts a CSV text into blocks of whole records: blocks without a quote are split into lines, ten times as fast as csv-parse,
+// which reads the others.
 import { AppError } from "../../domain/shared/errors.ts";
 import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 
@@ -18,7 +18,7 @@ export class CsvSplitter {
   readonly #delimiter: string;
   #text = "";
   #line: number;
-  /** The place up to which the record that has begun was looked at, and whether it is inside of quotes. */
+  /** How far the first record has been scanned, and whether that place is inside of quotes. */
   #scanned = 0;
   #isInQuotes = false;
 
@@ -27,7 +27,7 @@ export class CsvSplitter {
     this.#line = firstLine;
   }
 
-  /** The records that a further part completes. Throws `file_failed` for one that is too long. */
+  /** Yields the records that the chunk completes. Throws `file_failed` for a record that is too long. */
   *take(chunk: string): Generator<CsvBlock, void, undefined> {
     this.#text += chunk;
     for (;;) {
@@ -44,13 +44,12 @@ export class CsvSplitter {
     }
   }
 
-  /** The rest after the last part. */
   rest(): CsvBlock | null {
     const text = this.#text;
     return text === "" ? null : this.#cut(text.length, text.includes('"'));
   }
 
-  /** Behind the last line before the first quote; 0 for none. */
+  /** The end of the last line before the first quote; 0 where there is none. */
   #endOfLines(): number {
     const text = this.#text;
     const quote = text.indexOf('"');
@@ -60,7 +59,7 @@ export class CsvSplitter {
     return Math.max(text.lastIndexOf("\n", last), text.lastIndexOf("\r", last)) + 1;
   }
 
-  /** Behind consecutive records with quotes, the first of which begins the text; null where it is not whole. */
+  /** The end of the consecutive records with quotes at the start of the text; null when the first one is not whole. */
   #endOfQuoted(): number | null {
     const text = this.#text;
     let end: number | null = null;
@@ -77,7 +76,7 @@ export class CsvSplitter {
       const stop = STOP.exec(text)?.index ?? -1;
       if (stop === -1) return this.#pause(end, text.length);
       if (text[stop] === '"') {
-        // A quote within a field would make one record of all that follows: csv-parse refuses the line.
+        // A quote inside an unquoted field would swallow all that follows: csv-parse refuses the line.
         if (!this.#beginsField(stop)) return text.length;
         [this.#isInQuotes, hasQuotes, at] = [true, true, stop + 1];
         continue;
@@ -89,7 +88,7 @@ export class CsvSplitter {
     }
   }
 
-  /** Gives what is whole, or remembers how far the first record was looked at. */
+  /** Returns the end of the whole records, or remembers how far the first one has been scanned. */
   #pause(end: number | null, at: number): number | null {
     if (end === null) this.#scanned = at;
     else this.#isInQuotes = false;
@@ -98,7 +97,7 @@ export class CsvSplitter {
 
   #beginsField(at: number): boolean {
     const before = this.#text[at - 1];
-    // Behind a quote it is the second of two, within the field that the first one seemed to end.
+    // A quote behind a quote is the second half of an escaped one.
     return before === undefined || '"\r\n'.includes(before) || before === this.#delimiter;
   }
 

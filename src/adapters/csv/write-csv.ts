@@ -4,10 +4,9 @@ import { type CsvField, csvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { Column, Row } from "../../domain/sync/table/table.ts";
 import type { RowEncoder, WriteOptions } from "../../ports/files.ts";
 
-/** An empty text is not null, and other programs trim fields that are not quoted. */
+/** Quotes tell an empty text from null, and keep spaces that other programs trim. */
 const QUOTED_FIELDS = /^$|^[\s\uFEFF]|\s$/;
 
-/** CSV with a line of names, by csv-stringify. */
 export function csvEncoder(
   columns: readonly Column[],
   { form, isForSpreadsheet }: WriteOptions,

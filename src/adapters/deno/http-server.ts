@@ -13,7 +13,7 @@ interface DenoServe {
   };
 }
 
-/** Serves with `Deno.serve`. A request whose body is still arriving when the server stops is cut: Deno stops reading it. */
+/** A stop cuts requests whose bodies are still arriving: Deno stops reading them. */
 export async function startDenoServer(
   handler: RequestHandler,
   options: ListenOptions,

@@ -3,7 +3,7 @@ import type { PushRequest } from "../../ports/tables/remote-peer.ts";
 
 interface EncodedBatch {
   readonly body: Uint8Array<ArrayBuffer>;
-  /** SHA-256 of the JSON. Peers verify it for gzip bodies only, so every body is sent as gzip. S-4.2.5. */
+  /** SHA-256 of the JSON. Peers verify it only for gzip bodies, so every body is gzip. S-4.2.5. */
   readonly checksum: string;
   readonly bytesUncompressed: number;
 }
@@ -21,7 +21,7 @@ export class BatchEncoder {
     this.#digest = digest;
   }
 
-  /** Begins to encode records that do not change until they are sent, without tombstones. */
+  /** Starts to encode records, without tombstones. They must not change until they are sent. */
   prepare(request: PushRequest): void {
     const batch = this.#encodeBatch(request);
     // The failure is reported when the batch is sent.
@@ -33,7 +33,7 @@ export class BatchEncoder {
   encode(request: PushRequest): Promise<EncodedBatch> {
     const { records, syncTimestamp, deleted = [] } = request;
     const prepared = this.#prepared.get(records);
-    // From now on the caller may change the array and send it again.
+    // The caller may change the array and send it again.
     this.#prepared.delete(records);
     const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
     if (prepared !== undefined && isSame) return prepared.batch;
@@ -53,7 +53,7 @@ export class BatchEncoder {
   }
 }
 
-/** `CompressionStream` has no choice of level; the runtimes use 6, which S-8 asks for. */
+/** `CompressionStream` has no level option; runtimes use 6, as S-8 asks. */
 async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const compressed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
   return new Uint8Array(await new Response(compressed).arrayBuffer());

@@ -1,6 +1,4 @@
-// The common options of both clients.
-
-/** The address of a service without a slash at its end. Throws `TypeError` for one to which no path can be added; it shows none. */
+/** The address without a slash at its end. Throws `TypeError`, without the address, where no path can be added. */
 export function readBaseUrl(baseUrl: string): string {
   if (!URL.canParse(baseUrl)) throw new TypeError("baseUrl is not an absolute URL");
   const url = new URL(baseUrl);
@@ -16,13 +14,13 @@ export function readBaseUrl(baseUrl: string): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** The option, absent or not. Throws `TypeError` unless it is a function. */
+/** Throws `TypeError` unless the option is absent or a function. */
 export function readFunction<F>(name: string, option: F): F {
   if (option === undefined || typeof option === "function") return option;
   throw new TypeError(`${name} is not a function`);
 }
 
-/** The value of an option. Throws `RangeError` unless it is a whole number from 1 to the greatest. */
+/** Throws `RangeError` unless the value is a whole number from 1 to `greatest`. */
 export function readLimit(name: string, value: number, greatest: number): number {
   if (Number.isInteger(value) && value >= 1 && value <= greatest) return value;
   throw new RangeError(`${name} is not a whole number from 1 to ${greatest}: ${value}`);

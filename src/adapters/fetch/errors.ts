@@ -4,17 +4,17 @@ import { isJsonObject, parseJsonOr } from "../../domain/shared/json.ts";
 import { cutText, showHidden } from "../../domain/shared/text.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
-/** Length of another program's text inside a message, in characters. */
+/** Characters of the peer's text in a message. */
 const MAX_QUOTED_CHARS = 200;
 
 interface WireProblem {
-  /** The problem, in words that follow the label. */
+  /** Words that follow the label. */
   readonly problem: string;
   readonly cause?: unknown;
   readonly isTooLong?: boolean;
 }
 
-/** A reply with status 200 that does not have the fields of the document. */
+/** The error of a reply with status 200 and wrong content. */
 export function invalidReply(label: string, { problem, ...options }: WireProblem): RemotePeerError {
   return new RemotePeerError(
     "invalid_reply",
@@ -23,7 +23,7 @@ export function invalidReply(label: string, { problem, ...options }: WireProblem
   );
 }
 
-/** A request without a complete reply; `problem` says how far it came. */
+/** The error of a request without a complete reply; `problem` says how far it came. */
 export function unreachable(label: string, { problem, cause }: WireProblem): RemotePeerError {
   const reason = quotable(reasonOf(cause));
   return new RemotePeerError("unreachable", `${label} ${problem}: ${reason}`, { cause });
@@ -33,7 +33,7 @@ interface StatusReply {
   readonly label: string;
   readonly url: string;
   readonly response: Response;
-  /** Null when it could not be read. */
+  /** Null when unreadable. */
   readonly body: Uint8Array | null;
   /** Removed from the peer's text, which may quote it. */
   readonly key: string;
@@ -77,7 +77,7 @@ export function refusalReason(status: number): RefusalReason {
 function readRetryAfter(headers: Headers, nowMs: (() => number) | null): number | null {
   const text = headers.get("Retry-After") ?? "";
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  // The reply's own date comes from the same clock; this machine's clock may differ.
+  // `Date` and `Retry-After` come from one clock; the clock of this machine may differ.
   const sentAtMs = readHttpDate(headers.get("Date")) ?? nowMs?.() ?? null;
   const untilMs = readHttpDate(text);
   if (untilMs === null || sentAtMs === null) return null;
@@ -90,7 +90,7 @@ function readHttpDate(text: string | null): number | null {
   return Number.isNaN(atMs) ? null : atMs;
 }
 
-/** The target of a redirect, without query; null for any other reply. */
+/** The target of a redirect, without query; null for other replies. */
 function redirectText(response: Response, url: string): string | null {
   const { status, type, headers } = response;
   if (type !== "opaqueredirect" && (status < 300 || status > 399)) return null;
@@ -100,7 +100,7 @@ function redirectText(response: Response, url: string): string | null {
   return `redirects are not followed, this one leads to ${origin}${pathname}`;
 }
 
-/** The `error` text of S-7; empty when the body is something else, such as a proxy's page. */
+/** The `error` text of S-7; empty for other bodies, such as a proxy's page. */
 function peerErrorText(body: Uint8Array | null): string {
   const value = parseJsonOr(new TextDecoder().decode(body ?? undefined), null);
   return isJsonObject(value) && typeof value.error === "string" ? value.error : "";

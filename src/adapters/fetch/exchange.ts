@@ -4,7 +4,7 @@ import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { invalidReply, statusError, unreachable } from "./errors.ts";
 import type { Settings } from "./settings.ts";
 
-/** Longest body of a reply other than 200 that is searched for an error text. */
+/** Bytes of an error body that are searched for its text. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
 
 interface ExchangeRequest {
@@ -23,13 +23,13 @@ export interface Reply {
   readonly headers: Headers;
   /** After decompression. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** For the time that it takes to read the body. */
+  /** Turns for parsing the body. */
   readonly turns: Turns;
 }
 
 /** Sends one request and reads its reply within the limits. Throws `RemotePeerError` only. */
 export async function exchange(settings: Settings, request: ExchangeRequest): Promise<Reply> {
-  // Not called as a method of `settings`: browsers refuse a `fetch` with another `this`.
+  // Browsers refuse `fetch` as a method of `settings`.
   const { fetch: send, maxReplyBytes, timeoutMs } = settings;
   const url = `${settings.syncUrl}${request.path}`;
   const label = `${request.method} ${url.replace(/\?.*$/, "")}`;
@@ -47,7 +47,7 @@ export async function exchange(settings: Settings, request: ExchangeRequest): Pr
       const problem = `it is longer than ${maxReplyBytes} bytes`;
       throw invalidReply(label, { problem, isTooLong: true });
     }
-    // The status is known: a body that breaks off or comes too late must not hide it.
+    // The status counts, even when the body breaks off or comes too late.
     const errorBody = await deadline
       .race(readBody(response.body, MAX_ERROR_BODY_BYTES, signal))
       .catch(() => null);
@@ -79,10 +79,10 @@ function requestInit(request: ExchangeRequest, signal: AbortSignal): RequestInit
 class Deadline {
   readonly #controller = new AbortController();
   readonly #ended: Promise<never>;
-  /** Ends the time limit, and listens to the caller no more. */
+  /** Stops the timer and the listening to the caller. */
   readonly release: () => void;
 
-  /** Starts the time limit. A caller's signal that is aborted already ends the exchange at once. */
+  /** Starts the timer. An already aborted signal ends the exchange at once. */
   constructor(label: string, timeoutMs: number, caller: AbortSignal | undefined) {
     const { signal } = this;
     this.#ended = new Promise<never>((_, reject) => {
@@ -104,14 +104,14 @@ class Deadline {
     };
   }
 
-  /** Aborted when the exchange has to end; its reason is the `RemotePeerError` that says why. */
+  /** Aborts when the exchange has to end, with a `RemotePeerError` as its reason. */
   get signal(): AbortSignal {
     return this.#controller.signal;
   }
 
   /**
-   * Settles as `work` does, or rejects with the signal's reason when that comes first. Aborting `work` is not enough:
-   * on a damaged gzip body Node 20 neither fails nor ends.
+   * Settles as `work` does, or rejects with the signal's reason. Aborting `work` is not enough: on a damaged gzip body Node 20
+   * neither fails nor ends.
    */
   race<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#ended]);
@@ -119,8 +119,8 @@ class Deadline {
 }
 
 /**
- * Reads a body, decompressed by the runtime, to its end. Null when it is longer than `maxBytes`: reading stops there
- * and the connection is freed, as it is when `signal` is aborted. Rejects when the body breaks off.
+ * Reads the decompressed body. Null when it is longer than `maxBytes`; then, and when `signal` is aborted, the connection is
+ * freed. Rejects when the body breaks off.
  */
 async function readBody(
   body: ReadableStream<Uint8Array<ArrayBuffer>> | null,

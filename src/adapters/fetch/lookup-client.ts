@@ -1,4 +1,4 @@
-// Lookups of people's reputation over HTTP, for businesses. Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
+// The client of lookups. Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
 import type {
   PlatformEntry,
   ProfileBody,
@@ -12,24 +12,24 @@ import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 export interface LookupClientOptions {
   /** `http:` or `https:` address of the service without `/v1`. */
   readonly baseUrl: string;
-  /** An API key, `rep_live_…`. It goes to this address only: redirects are not followed. */
+  /** An API key, `rep_live_…`. Only this address gets it: redirects are not followed. */
   readonly key: string;
   /** Sends the requests; the runtime's own `fetch` when absent. */
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds for one request, 1 to 2,147,483,647; 15,000 when absent. */
   readonly timeoutMs?: number;
-  /** Longest wait in milliseconds for a limit that is used up, 0 for none, and no longer than a timer can be; 60,000 when absent. */
+  /** Longest wait in milliseconds for a used-up limit, 0 for none, and no longer than a timer can be; 60,000 when absent. */
   readonly maxWaitMs?: number;
 }
 
 export interface LookupRequest {
-  /** Ends the request, also while it waits. */
+  /** Ends the request, and its waiting. */
   readonly signal?: AbortSignal;
 }
 
 /**
- * Why a lookup failed: the service refused it (`refused`, with its `code`), no reply came (`unreachable`, `timeout`), the
- * caller ended it (`aborted`), or the reply is not the documented one (`invalid_reply`).
+ * `refused`: the service said no, see `code`. `unreachable`, `timeout`: no reply came. `aborted`: the caller ended the lookup.
+ * `invalid_reply`: the reply is not the documented one.
  */
 export type LookupFailure = "refused" | "unreachable" | "timeout" | "aborted" | "invalid_reply";
 
@@ -38,11 +38,11 @@ export class LookupError extends Error {
   readonly kind: LookupFailure;
   /** HTTP status; null without a reply. */
   readonly status: number | null;
-  /** The code, such as `consent_required`; null where the reply has none. */
+  /** Such as `consent_required`; null where the reply has none. */
   readonly code: string | null;
-  /** The time at which another try may succeed; null when the service does not say. */
+  /** Seconds until another try may succeed; null when the service does not say. */
   readonly retryAfterSeconds: number | null;
-  /** Names the request in the service's log; null without a reply. */
+  /** The request's name in the service's log; null without a reply. */
   readonly requestId: string | null;
 
   constructor(
@@ -69,12 +69,12 @@ const DEFAULT_MAX_WAIT_MS = 60_000;
 const TOO_MANY = 429;
 const MS_PER_SECOND = 1000;
 const KEY = /^[\x21-\x7e]+$/;
-/** A service that names no time is not asked without a pause. */
+/** The least pause before another try, for a service that names 0 seconds. */
 const MIN_WAIT_SECONDS = 1;
 
 /**
- * Every method rejects with `LookupError`. A username that no address can carry is `refused` with the code `invalid_request`,
- * and nothing is sent. A reply of 429 is waited for and asked again, as long as `maxWaitMs` allows.
+ * Every method rejects with `LookupError`. A username that no address can carry is `refused` with `invalid_request`, and nothing
+ * is sent. After a reply of 429 the client waits and asks again, as long as `maxWaitMs` allows.
  */
 export class LookupClient {
   readonly #url: string;
@@ -83,7 +83,7 @@ export class LookupClient {
   readonly #timeoutMs: number;
   readonly #maxWaitMs: number;
 
-  /** Throws `TypeError` for an address or key that no request can carry, `RangeError` for a time that is none. */
+  /** Throws `TypeError` for an unusable address or key, `RangeError` for an unusable time. */
   constructor(options: LookupClientOptions) {
     const {
       baseUrl,
@@ -92,7 +92,7 @@ export class LookupClient {
       maxWaitMs = DEFAULT_MAX_WAIT_MS,
     } = options;
     const base = readBaseUrl(baseUrl);
-    // An environment variable that is not set would be tried as the text "undefined".
+    // A missing environment variable would be sent as the text "undefined".
     if (typeof key !== "string" || !KEY.test(key)) {
       throw new TypeError("key is not printable ASCII");
     }
@@ -144,7 +144,7 @@ export class LookupClient {
     }
   }
 
-  /** The data, or why the service refused. Throws every other failure. */
+  /** Returns the data or the refusal; throws every other failure. */
   async #ask(url: string, signal: AbortSignal | undefined) {
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const headers = { "X-API-Key": this.#key, Accept: "application/json" };
@@ -163,7 +163,7 @@ export class LookupClient {
   }
 }
 
-/** A username as one path segment. URLs resolve the two dotted names away, encoded or not. */
+/** The username as one path segment. URLs drop `.` and `..`, even encoded. */
 function userPath(username: string): string {
   if (username === "" || username === "." || username === ".." || !username.isWellFormed()) {
     const code = "invalid_request";

@@ -1,4 +1,4 @@
-// Checks that a reply has the fields that the document says and answers the request. Other fields are dropped.
+// Checks that a reply has the documented fields and answers the request. Other fields are dropped.
 import type {
   DigestPage,
   DigestQuery,
@@ -31,7 +31,7 @@ import {
 } from "./reply-fields.ts";
 
 const COUNT = wholeNumber(0);
-/** -1: the table cannot be counted. S-2.5. */
+/** -1 for a table that cannot be counted. S-2.5. */
 const TABLE_COUNT = wholeNumber(-1);
 const INTEGRITY = wordOf<Integrity>(["verified", "no_checksum"]);
 
@@ -46,7 +46,6 @@ const DIGEST: Shape<string> = {
 
 interface AskedPage {
   readonly tableName: string;
-  /** Null when the request had none. */
   readonly since: string | null;
   readonly offsetRows: number;
 }
@@ -73,13 +72,13 @@ export async function readPullPage(reply: Reply, asked: AskedPage): Promise<Pull
   fields.expect("next_offset", page.hasMore ? end : null);
   // Following such pages would never end.
   if (page.hasMore && page.limit === 0) fields.expect("has_more", false);
-  // More records than the total are rows written meanwhile; fewer would be rows that no later page has.
+  // More records than the total: rows were written meanwhile. Fewer: no later page would have the missing rows.
   const least = Math.min(page.limit, Math.max(0, page.total - page.offset));
   if (page.count < least) fields.expect("count", least);
   return page;
 }
 
-/** The result of a push, S-2.4. What the request did not ask for is not looked at. */
+/** S-2.4. Fields that the request did not ask for are ignored. */
 export async function readPushResult(
   reply: Reply,
   tableName: string,
@@ -104,12 +103,12 @@ export async function readPushResult(
     ...fields.readOptional("error", TEXT),
   };
   fields.expect("table", tableName);
-  // When a proxy drops `Content-Encoding`, the peer reads an empty body (S-4.2.5) and still answers 200.
+  // A proxy that drops `Content-Encoding` makes the peer read an empty body (S-4.2.5) and answer 200.
   if (records.length > 0 && !isDeletesDryRun) fields.expect("received", records.length);
   return result;
 }
 
-/** Every record was kept, was changed, was as it is already, or failed. D-7.2. */
+/** A record was kept, changed, equal already, or failed. D-7.2. */
 function readGuarded(fields: ReplyFields, upserted: number) {
   const kept = fields.read("kept", wholeNumber(0, upserted));
   const changed = fields.read("changed", wholeNumber(0, upserted - kept));
@@ -136,7 +135,7 @@ export async function readStatusReply(reply: Reply): Promise<StatusReply> {
   };
 }
 
-/** The names in `X-Sync-Extensions`; none of a remote that has no extensions. D-7.2. */
+/** The names in `X-Sync-Extensions`. D-7.2. */
 function extensionsOf({ headers }: Reply): readonly string[] {
   const names = (headers.get("X-Sync-Extensions") ?? "").split(",").map((name) => name.trim());
   return names.filter((name) => name !== "");
@@ -172,16 +171,17 @@ function readSegment(fields: ReplyFields): DigestSegment {
   };
 }
 
-// Checks the reply of `/deleted/{table}`. D-7.6.
-
-/** `askedCursor` is null when the request had none. */
+/** The reply of `/deleted/{table}`, D-7.6; `askedCursor` is null for a request without one. */
 export async function readDeletedReply(
   reply: Reply,
   tableName: string,
   askedCursor: string | null,
 ): Promise<Omit<DeletedReply, "bytesCompressed" | "bytesUncompressed">> {
   const fields = await ReplyFields.of(reply);
-  const items = await fields.readEach("items", reply.turns, readItem);
+  const items: readonly SentTombstone[] = await fields.readEach("items", reply.turns, (item) => ({
+    key: item.read("key", OBJECT),
+    deletedAt: item.read("deleted_at", TIME),
+  }));
   const page = {
     items,
     nextCursor: fields.read("next_cursor", orNull(SOME_TEXT)),
@@ -194,8 +194,4 @@ export async function readDeletedReply(
   const isEndless = items.length === 0 || page.nextCursor === askedCursor;
   if (page.nextCursor !== null && isEndless) fields.expect("next_cursor", null);
   return page;
-}
-
-function readItem(fields: ReplyFields): SentTombstone {
-  return { key: fields.read("key", OBJECT), deletedAt: fields.read("deleted_at", TIME) };
 }

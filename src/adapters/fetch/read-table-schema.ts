@@ -1,5 +1,4 @@
-// Checks the reply of `/schema/{table}` as `read-reply.ts` does the others: a remote that is wrong about its own table is
-// found before a row is moved. D-7.3.
+// Checks the reply of `/schema/{table}`: a remote that is wrong about its table is found before a row moves. D-7.3.
 import { MAX_LAG_SECONDS } from "../../domain/shared/limits.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../domain/sync/table/column-types.ts";
 import type { ConflictRule } from "../../domain/sync/table/table.ts";
@@ -34,7 +33,7 @@ const SECONDS: Shape<number> = {
     typeof value === "number" && value >= 0 && value <= MAX_LAG_SECONDS,
 };
 
-/** `isLateAsked` is false when the request named no mark: then nothing can have come late since. */
+/** `isLateAsked` is false for a request without a mark: then `late.from` has to be null. */
 export async function readTableSchema(
   reply: Reply,
   tableName: string,
@@ -42,7 +41,8 @@ export async function readTableSchema(
 ): Promise<TableSchema> {
   const fields = await ReplyFields.of(reply);
   const columns = readColumns(reply, fields);
-  const [columnName, columnNames] = [nameIn(columns), namesIn(columns)];
+  const columnName = nameIn(columns);
+  const columnNames = { ...arrayOf(columnName), wanted: "a list of columns of the table" };
   const late = new ReplyFields(reply.label, fields.read("late", OBJECT));
   const schema: TableSchema = {
     table: fields.read("table", TEXT),
@@ -83,10 +83,6 @@ function nameIn(columns: TableSchema["columns"]): Shape<string> {
     wanted: "a column of the table",
     fits: (value): value is string => typeof value === "string" && Object.hasOwn(columns, value),
   };
-}
-
-function namesIn(columns: TableSchema["columns"]): Shape<readonly string[]> {
-  return { ...arrayOf(nameIn(columns)), wanted: "a list of columns of the table" };
 }
 
 function someOf(names: Shape<readonly string[]>): Shape<readonly string[]> {

@@ -1,4 +1,3 @@
-// Reads a reply's JSON field by field; an error names the field that is not as it should be.
 import {
   isJsonObject,
   isRawNumber,
@@ -13,7 +12,7 @@ import { readJson, type Turns } from "../../ports/runtime/turns.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 
-/** More than any deployment has tables or columns: they are looked at without turns for others. */
+/** More than the tables or columns of any deployment; so few are checked in one turn. */
 const MAX_FIELDS = 10_000;
 
 /** A type of value, and its name in messages. */
@@ -22,7 +21,7 @@ export interface Shape<T extends JsonValue> {
   fits(value: JsonValue): value is T;
 }
 
-/** Any text, the empty one too. */
+/** Any text, also an empty one. */
 export const TEXT: Shape<string> = {
   wanted: "a text",
   fits: (value) => typeof value === "string",
@@ -86,18 +85,18 @@ export function mapOf<T extends JsonValue>(shape: Shape<T>): Shape<Readonly<Reco
   };
 }
 
-/** The fields of an object in a reply. A field that is not as it should be is thrown as `invalid_reply`. */
+/** The fields of an object in a reply. A wrong field is thrown as `invalid_reply`, by its name. */
 export class ReplyFields {
   readonly #label: string;
   readonly #values: JsonObject;
 
-  /** Takes the fields of an object inside a reply. `label` begins the messages. */
+  /** `label` begins the messages. */
   constructor(label: string, values: JsonObject) {
     this.#label = label;
     this.#values = values;
   }
 
-  /** Takes the fields of a whole reply. Throws `invalid_reply` when it is not a JSON object in UTF-8. */
+  /** The fields of a whole reply. Throws `invalid_reply` unless it is a JSON object in UTF-8. */
   static async of({ label, body, turns }: Reply): Promise<ReplyFields> {
     let value: JsonValue;
     try {
@@ -118,7 +117,7 @@ export class ReplyFields {
     throw this.#wrong(name, shape.wanted);
   }
 
-  /** Reads each object of a list, with turns for others: a list may have as many as a reply has values. D-11.1. */
+  /** Reads each object of a list, which may be long, with turns for others. D-11.1. */
   async readEach<T>(
     name: string,
     turns: Turns,
@@ -132,19 +131,18 @@ export class ReplyFields {
     return items;
   }
 
-  /** An object with this one field, named as in this code, to be spread; empty when it is missing, or null where it cannot be. */
+  /** An object with this field in camel case, to be spread; empty when the field is missing, or null without being nullable. */
   readOptional<N extends string, T extends JsonValue>(
     codeName: N,
     shape: Shape<T>,
   ): { readonly [K in N]?: T } {
     const name = wireName(codeName);
     const value = this.#values[name];
-    // Many implementations write null for what a reply does not have.
+    // Many implementations write null for a missing field.
     if (value === undefined || (value === null && !shape.fits(value))) return {};
     return { [codeName]: this.read(name, shape) } as { readonly [K in N]: T };
   }
 
-  /** Refuses every other value of the field. */
   expect(name: string, value: string | number | boolean | null): void {
     if (this.#values[name] !== value) throw this.#wrong(name, JSON.stringify(value));
   }
@@ -155,7 +153,7 @@ export class ReplyFields {
   }
 }
 
-/** A value in a message. Texts are not shown: the peer wrote them, and they might quote the key. */
+/** A value in a message. Texts are hidden: they might quote the key. */
 function describe(value: JsonValue | undefined): string {
   if (value === undefined) return "missing";
   if (typeof value === "string") return "another text";

@@ -1,4 +1,3 @@
-// Checks the options of a client once, so that no request fails because of them.
 import { DEFAULT_MAX_DECOMPRESSED_BYTES } from "../../domain/shared/limits.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import { type Clock, MAX_TIMER_MS, type Timer } from "../../ports/runtime/runtime.ts";
@@ -8,13 +7,12 @@ import { readBaseUrl, readFunction, readLimit } from "./client-options.ts";
 const DEFAULT_REQUEST_TIMEOUT_MS = 15_000;
 const SYNC_PATH = "/api/v1/sync";
 
-/** The way to a peer. */
 export interface SyncClientOptions {
   /** `http:` or `https:` address without `/api/v1/sync`; may have a path and a slash at its end. */
   readonly baseUrl: string;
   /**
-   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. It goes with all requests but those of the status, and to
-   * this address only: redirects are not followed.
+   * The peer's `SYNC_API_KEY`, printable ASCII and not empty. All requests but the status have it, and only this address gets
+   * it: redirects are not followed.
    */
   readonly key: string;
   /** Sends the requests; the runtime's own `fetch` when absent. */
@@ -29,11 +27,10 @@ export interface SyncClientOptions {
    * Reading stops beyond it and the request fails with `invalid_reply`.
    */
   readonly maxReplyBytes?: number;
-  /** Milliseconds since 1970. Needed only for a `Retry-After` date in a reply without `Date`, which is else ignored. */
+  /** Milliseconds since 1970. Without it a `Retry-After` date is ignored in a reply without `Date`. */
   readonly nowMs?: () => number;
 }
 
-/** The parts of the runtime that a client uses. */
 export interface ClientDeps {
   readonly digest: Digest;
   readonly clock: Pick<Clock, "monotonicMs">;
@@ -41,15 +38,13 @@ export interface ClientDeps {
 }
 
 export interface Settings extends Required<Omit<SyncClientOptions, "baseUrl" | "nowMs">> {
-  /** The address before the paths of S-4: origin, path and `/api/v1/sync`, without a slash at the end. */
+  /** Origin, path and `/api/v1/sync`, without a slash at the end. */
   readonly syncUrl: string;
-  /** Null when the client was given none. */
   readonly nowMs: (() => number) | null;
-  /** Begins to take turns with others. */
   readonly takeTurns: () => Turns;
 }
 
-/** Fills in the defaults. Throws `TypeError` or `RangeError` that show neither key nor address. */
+/** Checks options and fills in defaults. Throws `TypeError` or `RangeError` that show neither key nor address. */
 export function readSettings(options: SyncClientOptions, { clock, timer }: ClientDeps): Settings {
   const timeoutMs = options.timeoutMs ?? DEFAULT_REQUEST_TIMEOUT_MS;
   const maxReplyBytes = options.maxReplyBytes ?? DEFAULT_MAX_DECOMPRESSED_BYTES;
@@ -70,7 +65,7 @@ function readSyncUrl(baseUrl: string): string {
   return base + SYNC_PATH;
 }
 
-/** Checked here, because runtimes quote a header value that they refuse. */
+/** Checked early, as runtimes quote a header value that they refuse. */
 function readKey(key: string): string {
   if (typeof key === "string" && /^[!-~](?:[ -~]*[!-~])?$/.test(key)) return key;
   throw new TypeError("key must be printable ASCII, not empty and without spaces at its ends");

@@ -1,5 +1,4 @@
-// A peer of the table synchronization document over HTTP. Web standards only, so that the same code runs on Bun, Deno,
-// Node 20 and in browsers.
+// Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
 
 import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
@@ -40,10 +39,10 @@ import {
 } from "./settings.ts";
 
 /**
- * A peer over HTTP. A request that fails rejects with `RemotePeerError`. A table name, `offset` or `limit` that no
- * request can carry rejects with `RangeError`, and nothing is sent.
- * `bytesCompressed` of a page is its `Content-Length`; a chunked reply has none, then it equals `bytesUncompressed`.
- * In a push both count the bytes of the request.
+ * A peer over HTTP. A failed request rejects with `RemotePeerError`. A table name, `offset` or `limit` that no request can carry
+ * rejects with `RangeError`, and nothing is sent.
+ * `bytesCompressed` of a page is its `Content-Length`, and equals `bytesUncompressed` for a chunked reply. Of a push both count
+ * the request.
  */
 export class SyncClient implements RemotePeer {
   readonly #settings: Settings;
@@ -51,7 +50,7 @@ export class SyncClient implements RemotePeer {
   readonly #clock: ClientDeps["clock"];
   readonly #encoder: BatchEncoder;
 
-  /** Sends nothing yet. Throws `TypeError` or `RangeError` for unusable options. */
+  /** Throws `TypeError` or `RangeError` for unusable options. */
   constructor(options: SyncClientOptions, deps: ClientDeps) {
     this.#settings = readSettings(options, deps);
     this.#digest = deps.digest;
@@ -71,9 +70,8 @@ export class SyncClient implements RemotePeer {
   }
 
   /**
-   * Pulls page after page by `next_offset`, from `offset` (0 when absent) to the last one. The signal holds for all of
-   * them, the time limit for each. For tables that are not written to meanwhile: in one that changes an offset skips
-   * or repeats rows, which sync runs avoid by asking again from the last timestamp seen. D-4.5.
+   * Pulls page after page by `next_offset`, from `offset` (0 when absent). The signal holds for all pages, the time limit for each.
+   * In a table that changes meanwhile an offset skips or repeats rows; sync runs ask from the last timestamp instead. D-4.5.
    */
   async *pages(
     tableName: string,
@@ -147,7 +145,7 @@ export class SyncClient implements RemotePeer {
     return readStatusReply(await exchange(this.#settings, request));
   }
 
-  /** A reply to the sync key whose checksum was verified. */
+  /** Asks with the sync key and verifies the checksum of the reply. */
   async #get(path: string, { columns, signal }: RowsRequest): Promise<Reply> {
     const told = columns ? { "X-Sync-Columns": columns } : {};
     const headers = { "X-Sync-Key": this.#settings.key, ...told };
@@ -157,7 +155,7 @@ export class SyncClient implements RemotePeer {
   }
 }
 
-/** The table's name as one path segment. URLs resolve the two dotted names away, encoded or not. */
+/** The table's name as one path segment. URLs drop `.` and `..`, even encoded. */
 function tablePath(tableName: string): string {
   if (tableName === "" || tableName === "." || tableName === ".." || !tableName.isWellFormed()) {
     throw new RangeError(`No table has this name: "${tableName}"`);
@@ -165,7 +163,7 @@ function tablePath(tableName: string): string {
   return encodeURIComponent(tableName);
 }
 
-/** The query; empty and absent parameters are left out, and a `+` is sent as `%2B`. D-3.2. */
+/** The query without empty and absent parameters; a `+` is sent as `%2B`. D-3.2. */
 function queryOf(parameters: Readonly<Record<string, string | number | null | undefined>>): string {
   const given = Object.entries(parameters).flatMap(([name, value]) =>
     value === undefined || value === null || value === ""
@@ -175,13 +173,13 @@ function queryOf(parameters: Readonly<Record<string, string | number | null | un
   return given.length === 0 ? "" : `?${given.join("&")}`;
 }
 
-/** Throws `RangeError` for a number that no request can carry. */
+/** Throws `RangeError` for a number that is no whole number from `least`. */
 function rowsOf(name: string, rows: number | undefined, least: number): number | undefined {
   if (rows === undefined || (Number.isSafeInteger(rows) && rows >= least)) return rows;
   throw new RangeError(`${name} is not a whole number from ${least}: ${rows}`);
 }
 
-/** S-4.1.6. Every page has the header (S-4.1.4, S-4.1.5), so a reply without it is not a page. */
+/** S-4.1.6. Every page has the header, S-4.1.4 and S-4.1.5. */
 async function verifyChecksum(digest: Digest, reply: Reply): Promise<void> {
   const expected = reply.headers.get("X-Content-SHA256")?.toLowerCase() ?? "";
   if (expected === "") {

@@ -41,7 +41,7 @@ export class JoseTokenIssuer implements TokenIssuer {
       if (typeof sub !== "string" || typeof jti !== "string") return "token_invalid";
       if (typeof iat !== "number" || typeof exp !== "number") return "token_invalid";
       if (role === undefined) return "token_invalid";
-      // Not among the claims that D-5.4 names.
+      // An optional claim, as D-5.4 does not name it.
       const { auth_time: signedInAt = iat } = payload;
       if (typeof signedInAt !== "number") return "token_invalid";
       const times = {

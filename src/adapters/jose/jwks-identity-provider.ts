@@ -16,11 +16,10 @@ const ALGORITHMS = [
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 const CLOCK_TOLERANCE_SECONDS = 5;
-/** A token of a later time would outlive an erasure. D-11.8. */
+/** A token issued further ahead would outlive an erasure. D-11.8. */
 const MAX_ISSUED_AHEAD_MS = 60_000;
-/** Tells that a session has ended, so it must not begin one. */
+/** The type of tokens that end a session, which must not begin one. */
 const LOGOUT_TOKEN = /^(?:application\/)?logout\+jwt$/i;
-/** The time for which fetched keys are used, the least time between two fetches, and the time limit of a fetch. */
 const KEYS_MAX_AGE_MS = 600_000;
 const KEYS_COOLDOWN_MS = 30_000;
 const KEYS_TIMEOUT_MS = 5_000;
@@ -74,7 +73,7 @@ export class JwksIdentityProvider implements IdentityProvider {
     }
   }
 
-  /** Several keys may fit a token: two with one `kid`, or a token that names none. */
+  /** Tries each key that fits: two may have one `kid`, and a token may name none. */
   async #verified(token: string, options: JWTVerifyOptions) {
     try {
       return await jwtVerify(token, this.#keys, options);
@@ -104,12 +103,11 @@ async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
 function refusalOf(cause: unknown): "token_invalid" | "token_expired" {
   if (cause instanceof errors.JWTExpired) return "token_expired";
   if (isTokensFault(cause)) return "token_invalid";
-  // The keys could not be fetched.
   const message = "The identity provider cannot be reached";
   throw new AppError("store_unavailable", message, { cause });
 }
 
-/** True when the token is at fault; false when fetching the keys failed. */
+/** False when the keys could not be fetched. */
 function isTokensFault(cause: unknown): boolean {
   if (cause instanceof errors.JWKSTimeout || cause instanceof errors.JWKSInvalid) return false;
   if (cause instanceof errors.JOSEError) return cause.code !== "ERR_JOSE_GENERIC";

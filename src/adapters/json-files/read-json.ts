@@ -1,12 +1,12 @@
-// Records of NDJSON files and of JSON arrays of any length. Each record is parsed alone, by the parser that keeps every
-// digit: streaming JSON libraries make JS numbers, or tokens that cost many times more than the parser. D-4.12, D-14.1.
+// Reads NDJSON files and JSON arrays of any length. Each record is parsed alone by the parser that keeps every digit, which no
+// streaming library does as fast. D-4.12, D-14.1.
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import type { FoundRecord } from "../../ports/files.ts";
 
-/** Reads a JSON value per line; blank lines are skipped. A line that is not JSON is a failed record. */
+/** A JSON value per line, without blank lines. A line that is not JSON is a failed record. */
 export async function* readNdjson(
   chunks: AsyncIterable<string>,
 ): AsyncGenerator<readonly FoundRecord[], void, undefined> {
@@ -32,7 +32,6 @@ export async function* readNdjson(
   yield last;
 }
 
-/** Parses one record's text without losing a digit. */
 function parseRecord(text: string, line: number): FoundRecord {
   const place = { line, chars: text.length };
   try {
@@ -58,7 +57,7 @@ function addRecord(found: FoundRecord[], text: string, line: number): void {
 
 const ONE_ARRAY =
   "a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)";
-/** A name that is longer leads nowhere. */
+/** A longer name is on no path. */
 const MAX_NAME_CHARS = 1_000;
 
 const NEWLINE = 0x0a;
@@ -74,9 +73,9 @@ const OBJECT_END = 0x7d;
 const NO_BLANK = /[^ \t\r\n]/;
 
 /**
- * The elements of a JSON array: of the document, or where that is an object of the array at a path within it, such as `features` of
- * GeoJSON or `data.items`. An element that is not JSON is a failed record. A document without such an array, or that ends inside
- * it, throws `file_failed` after the elements before.
+ * The elements of the array that is the document, or that an object holds at `path`, such as `features` of GeoJSON or `data.items`.
+ * An element that is not JSON is a failed record. A document without the array, or that ends inside it, throws `file_failed`
+ * after the elements before.
  */
 export async function* readJsonArray(
   chunks: AsyncIterable<string>,
@@ -92,29 +91,29 @@ export async function* readJsonArray(
   if (scanner.problem !== null) throw scanner.problem;
 }
 
-/** Finds the elements of the array chunk by chunk. Nothing is held but the element in hand. */
+/** Finds the elements chunk by chunk, and holds only the current one. */
 class ArrayScanner {
-  /** Why the document cannot be read on; null while it can. */
+  /** Why reading has to stop, else null. */
   problem: AppError | null = null;
   readonly #path: string | null;
   #place: "before" | "around" | "within" | "behind" = "before";
-  /** Objects and arrays that are open outside of the array: the name read last in an object, null in an array. */
+  /** Open objects and arrays around the array: for an object the name read last, for an array null. */
   readonly #open: (string | null)[] = [];
   #isInText = false;
   #isEscaped = false;
   #line = 1;
 
-  /** The last text outside of the array, as it stands in the file. */
+  /** The last JSON text outside of the array, unparsed. */
   #text = "";
-  /** The path of an array that has just begun beside it, which may hold objects. */
+  /** The path of another array that has just begun, and may be the one with the records. */
   #candidate: string | null = null;
 
-  /** Brackets that are open in the element. */
+  /** Open brackets in the current element. */
   #depth = 0;
-  /** The part of the element that earlier chunks had. */
+  /** The beginning of the current element, from earlier chunks. */
   #parts: string[] = [];
   #chars = 0;
-  /** Line of its first character; null before that. */
+  /** The line of the element's first character; null before it. */
   #elementLine: number | null = null;
   #elements = 0;
 
@@ -122,7 +121,7 @@ class ArrayScanner {
     this.#path = path;
   }
 
-  /** The elements that end in this chunk, up to `problem`. */
+  /** The elements that end in this chunk, up to a problem. */
   scan(chunk: string): readonly FoundRecord[] {
     const found: FoundRecord[] = [];
     let start = 0;
@@ -143,7 +142,6 @@ class ArrayScanner {
     return found;
   }
 
-  /** Tells that no chunk follows. */
   end(): void {
     if (this.#place === "within") this.#fail("the file ends inside the JSON array");
     else if (this.#place === "behind" && this.#open.length > 0) {
@@ -213,7 +211,7 @@ class ArrayScanner {
     try {
       name = String(parseJson(text));
     } catch {
-      // No name of a path is so.
+      // An unparsable name is on no path.
     }
     this.#open[this.#open.length - 1] = name;
   }
@@ -237,7 +235,7 @@ class ArrayScanner {
     this.#fail(path === null ? ONE_ARRAY : `there is no array at "${path}" in the JSON document`);
   }
 
-  /** Advises on a document without a path, where an array holds objects. */
+  /** Fails with the path to name, where no path is given and the candidate holds objects. */
   #tell(code: number): void {
     const place = this.#candidate;
     this.#candidate = null;

@@ -3,18 +3,16 @@ import type { CacheCounts } from "../../ports/runtime/metrics.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 import type { ValueCache } from "../../ports/runtime/value-cache.ts";
 
-/** The most that is remembered, and the longest time. */
 interface LruOptions {
   readonly maxEntries: number;
-  /** After this a value is dropped though nothing has changed, so that people nobody asks for are not kept. */
+  /** Drops values of people whom nobody asks for. */
   readonly ttlMs: number;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
-/** Remembers the values that were asked for last. */
 export class LruValueCache<Value extends object> implements ValueCache<Value> {
   readonly #options: LruOptions;
-  /** Null before the first value: the library makes room for all entries at once. */
+  /** Null before the first value, as the library allocates all entries at once. */
   #entries: LRUCache<string, Value> | null = null;
   #hits = 0;
   #misses = 0;
@@ -62,7 +60,7 @@ export class LruValueCache<Value extends object> implements ValueCache<Value> {
       ttlAutopurge: false,
       updateAgeOnGet: false,
       allowStale: false,
-      // To the library a value that was kept at 0 has no age.
+      // The library takes a start of 0 for no start.
       perf: { now: () => clock.monotonicMs() + 1 },
       dispose: (_value, _key, reason) => {
         if (reason === "evict") this.#evictions++;

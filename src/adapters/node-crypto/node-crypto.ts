@@ -1,5 +1,4 @@
-// The synchronous work with secrets, by the runtime's `node:crypto`: Web Crypto has no synchronous HMAC, and no
-// comparison in constant time.
+// `node:crypto`, as Web Crypto has no synchronous HMAC and no comparison in constant time.
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import type { Mac, SecretComparison } from "../../ports/crypto/crypto.ts";
 
@@ -13,7 +12,7 @@ export class NodeMac implements Mac {
   }
 }
 
-/** Comparison by `timingSafeEqual`, of digests, because it takes equal lengths only. */
+/** Compares digests, as `timingSafeEqual` takes equal lengths only. */
 export class NodeSecretComparison implements SecretComparison {
   isEqual(a: Uint8Array, b: Uint8Array): boolean {
     return timingSafeEqual(sha256(a), sha256(b));

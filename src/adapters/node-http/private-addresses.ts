@@ -1,4 +1,4 @@
-// Addresses that are not of the public internet: a webhook must not reach what only this machine or its network can. D-10.12.
+// Addresses outside of the public internet: a webhook must not reach this machine or its network. D-10.12.
 import { BlockList, isIPv4 } from "node:net";
 
 /** Address and prefix length, from the registries of special-purpose addresses (RFC 6890). */
@@ -43,11 +43,11 @@ const IPV6: readonly (readonly [address: string, prefix: number])[] = [
   ["ff00::", 8],
 ];
 
-/** A list for each family: an IPv4 address counts as mapped in a list of both. */
+/** One list a family: a mixed list takes IPv4 addresses as mapped ones. */
 const PRIVATE_IPV4 = listOf("ipv4", IPV4);
 const PRIVATE_IPV6 = listOf("ipv6", IPV6);
 
-/** True for an IP address that is not a public one; an IPv6 address may have a zone. */
+/** An IPv6 address may have a zone. */
 export function isPrivateAddress(address: string): boolean {
   if (isIPv4(address)) return PRIVATE_IPV4.check(address, "ipv4");
   const [plain = "", zone] = address.split("%");

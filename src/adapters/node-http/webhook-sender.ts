@@ -1,5 +1,5 @@
-// Sends alerts by `node:http`: its `lookup` names the address that is connected to, so nothing can change between the check
-// of an address and its use; and it follows no redirect. D-10.12.
+// Sends alerts by `node:http`: its `lookup` gives the address to connect to, so the checked address is the used one, and it
+// follows no redirect. D-10.12.
 
 import { type LookupAddress, lookup } from "node:dns";
 import { request as requestHttp } from "node:http";
@@ -9,10 +9,9 @@ import { codeOf } from "../../domain/shared/errors.ts";
 import type { AlertMessage, AlertSender } from "../../ports/http/http.ts";
 import { isPrivateAddress } from "./private-addresses.ts";
 
-/** Time in which a receiver has to answer, from the lookup of its name on. */
+/** Covers the lookup of the name as well. */
 const TIMEOUT_MS = 10_000;
 
-/** Gives all addresses of a host name, or an error. */
 export type FindAddresses = (
   host: string,
   found: (error: Error | null, addresses: readonly LookupAddress[]) => void,
@@ -23,13 +22,13 @@ interface WebhookOptions {
   readonly url: URL;
   readonly allowsPrivate: boolean;
   readonly timeoutMs?: number;
-  /** Finds addresses; by default the system does. */
+  /** By default the system's DNS. */
   readonly findAddresses?: FindAddresses;
   /** Certificates to trust, in PEM; by default those of the system. */
   readonly ca?: string;
 }
 
-/** Why a receiver is not called, for the log. */
+/** The message says why a receiver is not called. */
 class Refused extends Error {}
 
 const PRIVATE_TEXT =
@@ -47,7 +46,7 @@ export class WebhookSender implements AlertSender {
     const late = AbortSignal.timeout(timeoutMs);
     try {
       const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
-      // A name is checked when it is looked up; an address never is.
+      // A name is checked at its lookup; an address is never looked up.
       if (isIP(host) !== 0) this.#requireAllowed([host]);
       const status = await this.#post(message, AbortSignal.any([late, signal]));
       return status >= 200 && status <= 299 ? null : `it answered ${status}`;
@@ -60,7 +59,7 @@ export class WebhookSender implements AlertSender {
     }
   }
 
-  /** The status of the reply, whose body is not read. */
+  /** The status of the reply. */
   #post({ id, body, signature }: AlertMessage, signal: AbortSignal): Promise<number> {
     const { url, ca } = this.#options;
     const bytes = new TextEncoder().encode(body);
@@ -91,7 +90,7 @@ export class WebhookSender implements AlertSender {
     });
   }
 
-  /** Answers `node:net`: of a name only addresses that may be called, those of IPv4 first. */
+  /** Gives `node:net` the addresses that may be called, IPv4 first. */
   readonly #lookup: LookupFunction = (host, { all }, callback) => {
     const { findAddresses = findByDns } = this.#options;
     findAddresses(host, (error, found) => {

@@ -34,17 +34,16 @@ const HEADERS: TextMapGetter<Headers> = {
   get: (headers, key) => headers.get(key) ?? undefined,
 };
 
-/** The source of tracers, which sends what they made. */
 interface SpanProvider {
   readonly tracer: Tracer;
-  /** Share of the traces that begin here to keep, 0 to 1. */
+  /** Share of the traces to keep of those that begin here, 0 to 1. */
   readonly rate: number;
   readonly random: Random;
-  /** Sends what is left. */
+  /** Sends the last spans. */
   shutdown(): Promise<void>;
 }
 
-/** Tracing by OpenTelemetry. The runtime keeps the place in the trace from call to call. */
+/** The async context of the runtime keeps the place in the trace. */
 export class OpenTelemetryTracing implements Tracing {
   readonly isOn = true;
   readonly #provider: SpanProvider;
@@ -104,7 +103,7 @@ export class OpenTelemetryTracing implements Tracing {
     await this.#provider.shutdown();
   }
 
-  /** True when a trace that begins now is to be kept. */
+  /** Decides whether to keep a trace that begins now. */
   #isKept(): boolean {
     const { random, rate } = this.#provider;
     return rate === 1 || random.next() < rate;
@@ -135,7 +134,7 @@ export class OpenTelemetryTracing implements Tracing {
   }
 }
 
-/** Does work and ends a span when it has returned, or its promise settles. */
+/** Ends the span when the work has returned, or its promise has settled. */
 function endWith<T>(span: Span, work: () => T): T {
   const fail = (error: unknown) => {
     tellError(span, error);
@@ -153,13 +152,10 @@ function endWith<T>(span: Span, work: () => T): T {
   return result;
 }
 
-/** Notes an error on a span: a caller's mistake is no failure of the service. Messages stay out: they may name a person or a row. */
+/** A caller's mistake is no failure of the service. Messages stay out: they may name a person or a row. */
 function tellError(span: Span, error: unknown): void {
-  if (!isAppError(error)) span.fail(typeName(error));
-  else if (ERROR_KINDS[error.kind].isRefusal) span.set({ "error.type": error.kind });
+  if (!isAppError(error)) {
+    span.fail(error instanceof Error ? error.constructor.name || "Error" : typeof error);
+  } else if (ERROR_KINDS[error.kind].isRefusal) span.set({ "error.type": error.kind });
   else span.fail(error.kind);
-}
-
-function typeName(error: unknown): string {
-  return error instanceof Error ? error.constructor.name || "Error" : typeof error;
 }

@@ -1,7 +1,6 @@
-// The official SDK, which reads the standard OTEL_* variables itself. Loaded only where traces are wanted. D-10.9.
-// OpenTelemetry's packages for servers patch modules, and Elysia's plugin loses spans of requests that are aborted or refused;
-// so the SDK stands below a port of our own. Below a trace that is not sampled nothing is made. Spans have routes, kinds of
-// errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
+// The official SDK, which reads the OTEL_* variables itself and is loaded only where traces are wanted. D-10.9. It stands below
+// a port, as OpenTelemetry's packages for servers patch modules, and Elysia's plugin loses spans of aborted and refused requests.
+// Spans have routes, kinds of errors, tables, counts and run ids; paths, messages and rows stay out, as they name people.
 
 import { setTimeout as delay } from "node:timers/promises";
 import { type Context, TraceFlags, trace } from "@opentelemetry/api";
@@ -31,10 +30,10 @@ import type { Tracing } from "../../ports/runtime/tracing.ts";
 import { OpenTelemetryTracing } from "./open-telemetry-tracing.ts";
 
 const SERVICE_NAME = "repsync";
-/** Time that a stop waits for the collector to take the last spans. */
+/** Longest wait of a stop for the last spans. */
 const LAST_SPANS_MS = 2_000;
 
-/** Traces that are sent to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+/** Sends traces to the collector of `OTEL_EXPORTER_OTLP_ENDPOINT`. */
 export function startTracing(
   { sampling, headers }: { readonly sampling: Sampling; readonly headers: string | null },
   { logger, random }: { readonly logger: Logger; readonly random: Random },
@@ -46,7 +45,7 @@ export function startTracing(
     resource: defaultResource().merge(own).merge(named),
     sampler: new CallerSampler(sampling),
     idGenerator: new KeptIds(random, sampling.rate),
-    spanProcessors: [new BatchSpanProcessor(new ToldExporter(exporter, logger))],
+    spanProcessors: [new BatchSpanProcessor(new LoggedExporter(exporter, logger))],
   });
   return new OpenTelemetryTracing({
     tracer: provider.getTracer(SERVICE_NAME),
@@ -68,23 +67,21 @@ function readHeaders(text: string): Record<string, string> {
   );
 }
 
-// The choice of traces to keep: the caller's wish counts only within the rate that is set here. D-10.9.
-
-/** The number of traces of callers that may be kept at once after a time without any. */
+/** The most traces of callers that may be kept at once after a time without any. */
 const MAX_SAVED = 10;
 
 const KEPT: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED };
 const PASSED: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
 
 /**
- * Spans below one of this process are kept, as none is made below one that is not. Traces that begin here are kept at the rate. Those of callers are kept
- * by their trace id, so that deployments with one rate keep the same ones, and as a caller chooses the ids, no more than the
- * rate allows of all that callers sent.
+ * Decides which traces to keep: a caller's wish counts only within the rate. D-10.9. Spans below a span of this process are kept,
+ * as an unkept trace has none. A caller's trace is kept by its id, so that deployments with one rate keep the same ones, and only
+ * as long as the rate allows, as callers choose the ids.
  */
 export class CallerSampler implements Sampler {
   readonly #sampling: Sampling;
   readonly #byId: TraceIdRatioBasedSampler;
-  /** The number of traces of callers that may still be kept now. */
+  /** Traces of callers that may still be kept. */
   #allowed = 1;
 
   constructor(sampling: Sampling) {
@@ -99,7 +96,7 @@ export class CallerSampler implements Sampler {
     const isWanted = (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
     const { doesCallerDecide, isCallerLimited, rate } = this.#sampling;
     if (!isCallerLimited) return isWanted ? KEPT : PASSED;
-    // Every request of a caller earns its part of a trace.
+    // Each request of a caller adds the rate.
     this.#allowed = Math.min(MAX_SAVED, this.#allowed + rate);
     if (doesCallerDecide && !isWanted) return PASSED;
     const { decision } = this.#byId.shouldSample(context, traceId);
@@ -116,8 +113,8 @@ export class CallerSampler implements Sampler {
 const WORDS = 2 ** 32;
 
 /**
- * Ids of traces that are to be kept. Samplers go by the exclusive or of the four words of an id, which has to be less than
- * the rate: so a trace that is begun here is kept by every deployment with the same rate.
+ * Ids of kept traces. `TraceIdRatioBasedSampler` keeps an id when the exclusive or of its four words is below the rate: every
+ * deployment with the same rate keeps a trace that begins here.
  */
 class KeptIds implements IdGenerator {
   readonly #random: Random;
@@ -125,7 +122,6 @@ class KeptIds implements IdGenerator {
 
   constructor(random: Random, rate: number) {
     this.#random = random;
-    // The bound of `TraceIdRatioBasedSampler`.
     this.#below = rate === 1 ? WORDS : Math.floor(rate * (WORDS - 1));
   }
 
@@ -136,7 +132,7 @@ class KeptIds implements IdGenerator {
   }
 
   generateSpanId(): string {
-    // Zeros alone are no id.
+    // An id of zeros is invalid.
     return hex(this.#word() | 1) + hex(this.#word());
   }
 
@@ -149,8 +145,8 @@ function hex(word: number): string {
   return (word >>> 0).toString(16).padStart(8, "0");
 }
 
-/** Sends spans by another exporter, and logs when that begins to fail and when it works again: a line each, not one a batch. */
-class ToldExporter implements SpanExporter {
+/** Logs once when sending begins to fail, and once when it works again. */
+class LoggedExporter implements SpanExporter {
   readonly #exporter: SpanExporter;
   readonly #logger: Logger;
   #isFailing = false;
@@ -163,7 +159,7 @@ class ToldExporter implements SpanExporter {
   export(spans: ReadableSpan[], done: (result: ExportResult) => void): void {
     this.#exporter.export(spans, (result) => {
       this.#tell(result);
-      // The batches go on as if it had been sent: nobody else is to tell of it.
+      // The failure is told above.
       done({ code: ExportResultCode.SUCCESS });
     });
   }
@@ -188,7 +184,7 @@ class ToldExporter implements SpanExporter {
   }
 }
 
-/** The code of a network error or the status of a reply; the text may quote what a collector sent. */
+/** A code or name: the text of the error may quote the collector. */
 function reasonOf(error: (Error & { readonly code?: unknown }) | undefined): string {
   if (error === undefined) return "unknown";
   return String(error.code ?? error.name);

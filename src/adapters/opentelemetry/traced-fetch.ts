@@ -2,10 +2,10 @@ import type { Tracing } from "../../ports/runtime/tracing.ts";
 
 type Send = (url: string, init: RequestInit) => Promise<Response>;
 
-/** The part of an address under `/api/v1/sync` before the name of a table. */
+/** The path without the name of a table. */
 const TEMPLATE = /\/api\/v1\/sync\/[a-z-]+/;
 
-/** Sends requests with a span each, and the headers by which the other end goes on with the trace. */
+/** Sends each request in a span, with the headers that continue the trace at the other end. */
 export function tracedFetch(tracing: Tracing): Send {
   return (url, init) => {
     const { hostname, port, protocol, origin, pathname } = new URL(url);

@@ -2,32 +2,25 @@ import type { CallOptions } from "../../ports/documents.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 
-/**
- * A store whose calls below a recorded span have one of their own, `<part>.<method>`; those of documents say its name.
- * `system` is its name in OpenTelemetry, such as `mongodb`.
- */
+/** A store whose calls have a span each, below a recorded one. `system` is OpenTelemetry's name of the store, such as `mongodb`. */
 export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {
-  return traced(tracing, storage, { part: "store", system });
-}
-
-interface TracedOptions {
-  readonly part: string;
-  readonly system: string;
+  return traced(tracing, storage, system, "store");
 }
 
 function traced<Target extends object>(
   tracing: Tracing,
   target: Target,
-  { part, system }: TracedOptions,
+  system: string,
+  part: string,
 ): Target {
   const known = new Map<PropertyKey, unknown>();
   return new Proxy(target, {
-    // Methods keep their object: its private fields are not the proxy's.
+    // A method needs its own object, as a proxy has no private fields.
     get(_, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof key !== "string" || value === null) return value;
       if (typeof value === "object" && part === "store") {
-        return known.getOrInsertComputed(key, () => traced(tracing, value, { part: key, system }));
+        return known.getOrInsertComputed(key, () => traced(tracing, value, system, key));
       }
       if (typeof value !== "function") return value;
       const fields = { "db.system.name": system, "db.operation.name": key };

@@ -2,10 +2,10 @@ import { type Logger as Pino, pino } from "pino";
 import { escapeHiddenInJson } from "../../domain/shared/text.ts";
 import type { LogFields, Logger } from "../../ports/runtime/runtime.ts";
 
-/** Characters that may wait for a slow reader of stderr; further lines are dropped. */
+/** Lines are dropped while so many characters wait for a slow reader of stderr. */
 const MAX_PENDING_CHARS = 1024 * 1024;
 
-/** JSON lines on stderr, of which a terminal obeys none. */
+/** JSON lines on stderr, without control characters that a terminal obeys. */
 export class PinoLogger implements Logger {
   readonly #pino: Pino;
 
@@ -32,23 +32,23 @@ export class PinoLogger implements Logger {
 }
 
 /**
- * Writes lines to stderr and never blocks: Pino's own destinations stop the process while the reader of a full pipe does not
- * read. Bun's `process.stderr` does not, and is flushed at exit. On Deno it blocks.
+ * Never blocks on Bun, whose `process.stderr` is flushed at exit: Pino's destinations stop the process while nobody reads a full
+ * pipe. On Deno it blocks.
  */
 class StderrLines {
-  /** Characters given to stderr that it has not written. */
+  /** Given to stderr and not yet written. */
   #pendingChars = 0;
   #lines = "";
 
   constructor() {
-    // A reader that is gone must not end the service.
+    // A closed stderr must not end the service.
     if (process.stderr.listenerCount("error") === 0) process.stderr.on("error", () => {});
     process.once("exit", () => this.#flush());
   }
 
   write(line: string): void {
     if (this.#pendingChars + this.#lines.length > MAX_PENDING_CHARS) return;
-    // The lines of one turn of the event loop are written together.
+    // The lines of one turn are written together.
     if (this.#lines === "") setImmediate(() => this.#flush());
     this.#lines += `${escapeHiddenInJson(line.trimEnd())}\n`;
   }

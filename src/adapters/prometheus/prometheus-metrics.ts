@@ -23,7 +23,6 @@ const TABLE_LABELS = ["table", "direction"] as const;
 
 interface ProcessInfo {
   readonly version: string;
-  /** The runtime, such as `bun 1.4.5`. */
   readonly runtimeVersion: string;
   /** Milliseconds since 1970. */
   readonly startedAtMs: number;
@@ -61,7 +60,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   countRequest({ route, method, status }: AnsweredRequest, durationMs: number): void {
-    // Callers may send invented methods, which must not become labels.
+    // Invented methods of callers must not become labels.
     const known = METHODS.includes(method) ? method : "other";
     const labels = { route: route ?? NO_ROUTE, method: known, status };
     this.#requests.observe(labels, durationMs / 1000);
@@ -207,10 +206,7 @@ function setTo(counter: Counter, value: number): void {
   counter.inc(value);
 }
 
-/**
- * Processor time and memory, under the names that Prometheus clients share. The library's own set asks for figures that Bun
- * does not have, and keeps a timer running.
- */
+/** The library's own process metrics need figures that Bun lacks, and keep a timer running. */
 function addProcessMetrics(registry: Registry, startedAtMs: number): void {
   const registers = [registry];
   new Counter({

@@ -44,10 +44,9 @@ export class SystemRandom implements Random {
   }
 }
 
-/** The next turn of the runtime's event loop. */
 export const systemDefer: Defer = (work) => void setImmediate(work);
 
-/** Bun can be told; Deno collects when it wants. */
+/** Deno cannot be told to collect. */
 export const systemCollectGarbage: CollectGarbage = () => {
   (globalThis as { Bun?: { gc(isForced: boolean): void } }).Bun?.gc(true);
 };

@@ -1,4 +1,4 @@
-// The text of a file of any encoding, compressed or not, in parts: nothing of it is held but the part in hand. D-14.1.
+// Text of files in any encoding, compressed or not, one chunk at a time. D-14.1.
 import { pipeline } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { AppError, codeOf } from "../../domain/shared/errors.ts";
@@ -6,7 +6,7 @@ import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import { type DecodeOptions, startingWith } from "../../ports/files.ts";
 
 const GZIP_MAGIC = [0x1f, 0x8b];
-/** Byte order marks, which go before any other word. */
+/** A byte order mark overrides the given encoding. */
 const MARKS: readonly (readonly [mark: readonly number[], encoding: Encoding])[] = [
   [[0xef, 0xbb, 0xbf], "utf-8"],
   [[0xff, 0xfe], "utf-16le"],
@@ -19,7 +19,7 @@ const GZIP_PROBLEMS: Readonly<Record<string, string>> = {
   Z_BUF_ERROR: "its gzip data is cut short",
 };
 
-/** Recognizes gzip by its first bytes, and encodings by their mark. Throws `file_failed`, and what `bytes` throws. */
+/** Recognizes gzip and byte order marks. Throws `file_failed`, and the errors of `bytes`. */
 export async function* decodeText(
   bytes: AsyncIterable<Uint8Array>,
   { name, encoding }: DecodeOptions,
@@ -28,11 +28,11 @@ export async function* decodeText(
     const { head, whole } = await begin(inflate(bytes), LONGEST_MARK);
     const first = head.subarray(0, LONGEST_MARK);
     const marked = MARKS.find(([mark]) => mark.every((byte, i) => first[i] === byte))?.[1];
-    // The encoding standard reads latin1 as windows-1252, and utf-16 as its little end.
+    // `TextDecoder` reads latin1 as windows-1252, and utf-16 as little-endian.
     const label = marked ?? encoding ?? "utf-8";
     const decoder = new TextDecoder(label, { fatal: true });
     try {
-      // ASCII in UTF-16 without a mark would be read as UTF-8 with a NUL behind each letter.
+      // Unmarked UTF-16 would pass as UTF-8 with a NUL behind each letter.
       const isUnsaid = marked === undefined && encoding === null;
       if (isUnsaid && first.includes(0)) throw new TypeError("It begins with a NUL");
       for await (const chunk of whole) yield decoder.decode(chunk, { stream: true });
@@ -66,7 +66,7 @@ async function* inflate(
   yield* gunzip;
 }
 
-/** At least so many of the first bytes, where there are so many, and all of them again. */
+/** Reads at least `bytes` bytes, or all; `whole` yields them again before the rest. */
 async function begin(source: AsyncIterable<Uint8Array>, bytes: number) {
   const rest = source[Symbol.asyncIterator]();
   let head: Uint8Array = new Uint8Array();
@@ -80,13 +80,13 @@ async function begin(source: AsyncIterable<Uint8Array>, bytes: number) {
 
 const MARK = "\ufeff";
 
-/** Text as the bytes of a file, part by part. Throws `file_failed` for a character that the encoding does not have. D-14.1. */
+/** Throws `file_failed` for a character that the encoding lacks. D-14.1. */
 export async function* encodeText(
   parts: AsyncIterable<string>,
   encoding: Encoding,
 ): AsyncGenerator<string | Uint8Array, void, undefined> {
   const encode = encoderOf(encoding);
-  // Without its mark a file in UTF-16 is not recognized.
+  // Readers recognize UTF-16 by its mark.
   if (encoding.startsWith("utf-16")) yield encode(MARK);
   for await (const part of parts) yield encode(part);
 }
@@ -117,7 +117,7 @@ function byteOf(character: string, bytes: ReadonlyMap<string, number>, encoding:
   );
 }
 
-/** The byte of each character, in an encoding that writes every character as one byte. */
+/** The byte of each character, in a single-byte encoding. */
 function bytesOf(encoding: Encoding): ReadonlyMap<string, number> {
   const all = Uint8Array.from({ length: 256 }, (_, byte) => byte);
   const characters = [...new TextDecoder(encoding).decode(all)];

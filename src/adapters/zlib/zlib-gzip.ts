@@ -8,20 +8,19 @@ import type { Gzip } from "../../ports/crypto/crypto.ts";
 const gzipAsync = promisify(gzip);
 const gunzipAsync = promisify(gunzip);
 
-/** Smaller inputs are compressed on the event loop, in about 3 ms: a thread would take a seventh longer. */
+/** Below this size the event loop compresses in at most 3 ms; a thread would take a seventh longer. */
 const THREAD_THRESHOLD_BYTES = 256 * 1024;
-/** Real bodies inflate less than this many times; beyond it the output is counted before it is kept. */
+/** Real bodies inflate less than this many times. A larger output is counted before it is kept. */
 const TYPICAL_RATIO = 16;
 const TYPICAL_FLOOR_BYTES = 1024 * 1024;
-/** Zlib returns to its caller for every buffer it has filled, so one that fits everything is faster. */
+/** Zlib returns to its caller for each full buffer, so one buffer that fits all is faster. */
 const MIN_BUFFER_BYTES = 1024;
 const MAX_BUFFER_BYTES = 4 * 1024 * 1024;
-/** JSON rows shrink at least this many times, and rarely more than twice as many. */
+/** JSON rows shrink at least this many times, and rarely twice as many. */
 const SHRINKS_TIMES = 4;
 
-/** Gzip by zlib, on threads of the runtime for large inputs. */
 export class ZlibGzip implements Gzip {
-  /** Bodies are counted one after the other, because the output thrown away takes memory until it is collected. */
+  /** Counts one body after the other, as discarded output takes memory until it is collected. */
   #counted: Promise<void> = Promise.resolve();
 
   async compress(bytes: Uint8Array): Promise<Uint8Array<ArrayBuffer>> {
@@ -36,7 +35,7 @@ export class ZlibGzip implements Gzip {
     try {
       return await inflate(bytes, Math.min(typicalBytes, maxBytes));
     } catch (error) {
-      if (!isTooLarge(error)) throw asIntegrityError(error);
+      if (codeOf(error) !== "ERR_BUFFER_TOO_LARGE") throw asIntegrityError(error);
       if (maxBytes <= typicalBytes) throw tooLarge(maxBytes);
     }
     const counting = this.#counted.then(() => countInflated(bytes, maxBytes));
@@ -53,7 +52,7 @@ async function inflate(
   const chunkSize = bufferBytes(bytes.length * SHRINKS_TIMES * 2);
   const options = { maxOutputLength, chunkSize, info: true };
   const { buffer, engine } = (await gunzipAsync(bytes, options)) as unknown as InflateInfo;
-  // Zlib stops at a zero byte after the last member, and ignores what follows.
+  // Zlib ignores everything behind a zero byte after the last member.
   if (engine.bytesWritten < bytes.length) {
     throw new Error("something follows the compressed data");
   }
@@ -62,7 +61,7 @@ async function inflate(
 
 interface InflateInfo {
   readonly buffer: Uint8Array<ArrayBuffer>;
-  /** `bytesWritten` counts the bytes of the input that were used. */
+  /** `bytesWritten` counts the input that was used. */
   readonly engine: { readonly bytesWritten: number };
 }
 
@@ -70,7 +69,7 @@ function bufferBytes(expectedBytes: number): number {
   return Math.min(Math.max(Math.ceil(expectedBytes), MIN_BUFFER_BYTES), MAX_BUFFER_BYTES);
 }
 
-/** Inflates without keeping the output, so that a small bomb costs no memory. */
+/** Inflates without keeping the output: a small bomb costs no memory. */
 function countInflated(bytes: Uint8Array, maxBytes: number): Promise<void> {
   return new Promise((resolve, reject) => {
     const stream = createGunzip();
@@ -90,10 +89,6 @@ function countInflated(bytes: Uint8Array, maxBytes: number): Promise<void> {
 function tooLarge(maxBytes: number): AppError {
   const text = `Body is larger than ${maxBytes} bytes after decompression`;
   return new AppError("body_too_large", text, { hint: ERROR_KINDS.batch_too_large.hint });
-}
-
-function isTooLarge(error: unknown): boolean {
-  return codeOf(error) === "ERR_BUFFER_TOO_LARGE";
 }
 
 function asIntegrityError(error: unknown): AppError {
