@@ -23,15 +23,14 @@ import { TableReader } from "./tables/table-reader.ts";
 import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
 
-/** Tables of repsync's own, beside those of the registry. */
 const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 
-/** Changes nothing, but is a write: SQLite refuses it where the file may only be read. */
+/** A write without a change, which SQLite refuses where the file is read-only. */
 const CHANGE_NOTHING = "UPDATE repsync_store SET value = value WHERE FALSE";
 
 export type SqliteStoreOptions = SqliteOptions & Omit<StoreOptions, "isFilling">;
 
-/** Everything repsync keeps, in one SQLite file that several processes may share. */
+/** One SQLite file, which several processes may share. */
 export class SqliteStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: SqliteDocuments;
@@ -50,10 +49,9 @@ export class SqliteStorage implements FullStorage {
   }
 
   /**
-   * Opens a file, made with its folder when missing, or `:memory:`, with the driver of the runtime.
-   * Throws `store_unavailable` when it cannot be opened, or is no database,
-   * `invalid_request` when this program must not use it, and `schema_conflict` when it cannot have `tables`: nothing was
-   * written then, its journal mode included.
+   * Opens or makes a file with its folder, or `:memory:`. Throws `store_unavailable` when it cannot be opened or is no database.
+   * Throws `invalid_request` when this program must not use it, and `schema_conflict` when it cannot have `tables`: then no byte has
+   * changed.
    */
   static async open(
     openSqlite: OpenSqlite,
@@ -84,7 +82,7 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  /** The locks of the open file hold it. A file that may only be read is refused. */
+  /** The locks of the open file hold it. A read-only file is refused. */
   async hold(): Promise<void> {
     await this.#database.write(() => this.#database.run(CHANGE_NOTHING), START_CALLS);
   }
@@ -120,10 +118,9 @@ function schemaVersion(database: SqliteDatabase): number {
   return Number(database.all("PRAGMA schema_version")[0]?.["schema_version"]);
 }
 
-/** Rows in real SQLite tables with the registry's names and columns. */
 class SqliteTableStore extends TableReader implements TableStore {
   readonly #database: SqliteDatabase;
-  /** The tables that were prepared last: while no schema has changed since, one that is the same needs no other look. */
+  /** The tables prepared last: an equal table needs no other look while no schema has changed. */
   #prepared = { version: -1, tables: new Set<string>() };
 
   constructor(database: SqliteDatabase) {

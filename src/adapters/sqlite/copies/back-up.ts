@@ -13,21 +13,20 @@ export type WorkerEnd =
   | { readonly counts: CopyCounts }
   | { readonly kind: AppErrorKind | null; readonly message: string; readonly hint: string | null };
 
-/** The file of a store, and how it is opened. */
 export interface StoreFile {
   readonly openSqlite: OpenSqlite;
   /** Null for `:memory:`. */
   readonly path: string | null;
 }
 
-/** The file, for a connection of its own. Throws `invalid_request` for `:memory:`. */
+/** Throws `invalid_request` for `:memory:`. */
 export function pathOf({ path }: StoreFile): string {
   if (path !== null) return path;
   const text = "The store is kept in the memory of one process: no other one can read it";
   throw new AppError("invalid_request", text);
 }
 
-/** As `StoreCopies.backUp()`, beside other work of this process where the driver has threads. */
+/** Copies in another thread, where the driver has threads. */
 export async function backUp(file: StoreFile, job: BackUpJob): Promise<CopyCounts> {
   const { openSqlite } = file;
   const path = pathOf(file);
@@ -63,7 +62,7 @@ function resultOf(end: WorkerEnd): CopyCounts {
   throw new AppError(end.kind, end.message, { hint: end.hint });
 }
 
-/** The progress of the copy: one call of SQLite makes it, which says nothing meanwhile. */
+/** Tells the size of the copy so far, as SQLite copies in one silent call. */
 async function tellBytes(source: string, { path, onProgress }: BackUpJob): Promise<void> {
   const [whole, copied] = await Promise.all(
     [source, path].map((file) => stat(file).catch(() => null)),

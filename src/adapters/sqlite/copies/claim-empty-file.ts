@@ -1,4 +1,4 @@
-// Holds an empty store so that no service can begin to use it.
+// Holds an empty store, so that no service can start on it.
 import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { checkFormat, storeHeld, storeNotEmpty } from "../../../domain/shared/store-format.ts";
@@ -13,8 +13,8 @@ import { dumpConnection } from "./file-dump.ts";
 import { isRowTable, tableNames } from "./raw-connection.ts";
 
 /**
- * Takes a file for this process alone, until the connection is closed. Throws `invalid_request` when another one has it open, or when it is not empty: no
- * rows, and no account but that of the administrator of the configuration.
+ * Holds a file until the connection is closed. Throws `invalid_request` when another process has it open, or when it has rows or
+ * an account other than the configured administrator.
  */
 export async function claimEmptyFile(
   openSqlite: OpenSqlite,
@@ -33,11 +33,11 @@ export async function claimEmptyFile(
   }
 }
 
-/** Takes a file of a stopped deployment for this process alone, whatever it holds. Throws `invalid_request`. */
+/** Holds a file, empty or not. Throws `invalid_request` when another process has it open. */
 function holdAlone(connection: OpenConnection): void {
   try {
     connection.set({ busy_timeout: 0 });
-    // Every process that has the file open in WAL mode holds a lock that is in the way of this.
+    // The change fails while another process has the file open in WAL mode.
     const [mode] = connection.all("PRAGMA journal_mode = DELETE");
     if (mode?.["journal_mode"] !== "delete") throw storeHeld(0);
     connection.set({ locking_mode: "EXCLUSIVE" });
@@ -47,7 +47,7 @@ function holdAlone(connection: OpenConnection): void {
   }
 }
 
-/** Removes what killed processes have left beside a file that this one holds. Never rejects. */
+/** Removes what killed processes left beside a held file. Never rejects. */
 export async function removeRemains(path: string): Promise<void> {
   const folder = dirname(path);
   const start = `.${basename(path)}.fill-`;
@@ -73,7 +73,7 @@ function refuseFull(connection: OpenConnection, adminUsername: string | null): v
   }
 }
 
-/** Takes a prepared file for this process alone. Throws `invalid_request` when another one has it open. */
+/** Holds a prepared file. Throws `invalid_request` when another process has it open. */
 export async function openStoppedFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -88,7 +88,7 @@ export async function openStoppedFile(
   }
   return {
     dump: async () => dumpConnection(connection, collections),
-    // Nobody else can open it before `close`.
+    // The lock lasts until `close`.
     requireStopped: async () => {},
     close: async () => connection.close(),
   };

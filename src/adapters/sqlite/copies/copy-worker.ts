@@ -1,4 +1,4 @@
-// Copies the file in a thread of its own: SQLite does it in one call, in which a thread can do nothing else.
+// Copies in a thread of its own, as SQLite blocks the thread during the one call.
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { openBunSqlite } from "../driver/bun-driver.ts";
 import type { WorkerEnd } from "./back-up.ts";

@@ -1,4 +1,4 @@
-// An empty store in a file, that is filled beside it and then takes its place: a store is never half of one. D-10.7.
+// Fills a file beside an empty store and then renames it, so that a half store never exists. D-10.7.
 
 import { createReadStream, createWriteStream } from "node:fs";
 import { open, rename, rm, stat, truncate } from "node:fs/promises";
@@ -35,10 +35,10 @@ import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 interface EmptyFileOptions {
   readonly openSqlite: OpenSqlite;
   readonly path: string;
-  /** The one account that it may have. */
+  /** The only account that the file may have. */
   readonly adminUsername: string | null;
   readonly collections: readonly AnyCollection[];
-  /** Makes these tables in the file of a path, as a start does. */
+  /** Makes the tables in the file at a path, as a start does. */
   readonly prepare: (path: string, tables: readonly Table[]) => Promise<void>;
 }
 
@@ -47,9 +47,9 @@ export class EmptyFile implements EmptyStore {
   readonly #options: EmptyFileOptions;
   readonly #target: string;
   readonly #temp: string;
-  /** Holds the file as long as it is open. */
+  /** Holds the target until it is closed. */
   readonly #claim: OpenConnection;
-  /** True where there was no file before. */
+  /** True where the claim made the file. */
   readonly #isNew: boolean;
   #connection: OpenConnection | null = null;
   #tables: readonly Table[] = [];
@@ -62,7 +62,7 @@ export class EmptyFile implements EmptyStore {
     this.#isNew = isNew;
   }
 
-  /** Throws `invalid_request` for a file that is not empty or that another process has open. */
+  /** Throws `invalid_request` for a file that is not empty, or that another process has open. */
   static async claim(options: EmptyFileOptions): Promise<EmptyFile> {
     const { openSqlite, path, adminUsername } = options;
     if (path === ":memory:") {
@@ -75,7 +75,7 @@ export class EmptyFile implements EmptyStore {
       const text = "The file of the new store cannot be made";
       throw new AppError("store_unavailable", text, { cause, hint: "Check its folder" });
     });
-    // A refusal here removes nothing: another process may have filled the file by now.
+    // A refusal removes nothing: another process may have filled the file by now.
     const claim = await claimEmptyFile(openSqlite, target, adminUsername);
     await removeRemains(target);
     return new EmptyFile(options, claim, isNew);
@@ -85,10 +85,10 @@ export class EmptyFile implements EmptyStore {
     this.#tables = tables.map(tableOf);
     await this.#options.prepare(this.#temp, this.#tables);
     const connection = await this.#open();
-    for (const table of tables) this.#told(() => setDeletes(connection, table));
+    for (const table of tables) this.#asStoreError(() => setDeletes(connection, table));
   }
 
-  /** Takes the whole file of a backup in place of `begin` and `write`, without the documents that are not kept. */
+  /** Takes the whole file of a backup, without the documents that are not kept, in place of `begin` and `write`. */
   async takeBackup(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void> {
     try {
       const target = createWriteStream(this.#temp, { flags: "w", mode: 0o600 });
@@ -116,7 +116,7 @@ export class EmptyFile implements EmptyStore {
   }
 
   async write(part: DumpedPart): Promise<void> {
-    this.#told(() => {
+    this.#asStoreError(() => {
       if (part.of === "documents") this.#writeDocuments(part.name, part.items);
       else {
         const table = named(this.#tables, part.name);
@@ -133,7 +133,7 @@ export class EmptyFile implements EmptyStore {
   async finish(deploymentId: string): Promise<void> {
     try {
       const set = "UPDATE repsync_store SET value = ? WHERE name = 'deployment_id'";
-      this.#told(() => this.#opened.run(set, [deploymentId]));
+      this.#asStoreError(() => this.#opened.run(set, [deploymentId]));
       this.#close();
       await sync(this.#temp, "r+");
       await rename(this.#temp, this.#target);
@@ -147,7 +147,7 @@ export class EmptyFile implements EmptyStore {
   async giveUp(): Promise<void> {
     this.#close();
     const temps = ["", "-wal", "-shm", "-journal"].map((suffix) => `${this.#temp}${suffix}`);
-    // Before anybody else can claim it.
+    // Before the claim ends, as another process may claim the file then.
     for (const path of this.#isNew ? [...temps, this.#target] : temps) {
       await rm(path, { force: true }).catch(() => {});
     }
@@ -161,7 +161,7 @@ export class EmptyFile implements EmptyStore {
 
   async #open(): Promise<OpenConnection> {
     this.#connection = new OpenConnection(await this.#options.openSqlite(this.#temp));
-    // The file counts only once it is complete and on the disk.
+    // The file counts only once it is complete and synced.
     this.#connection.set({ journal_mode: "DELETE", synchronous: "OFF" });
     return this.#connection;
   }
@@ -208,7 +208,7 @@ export class EmptyFile implements EmptyStore {
     this.#opened.run("COMMIT");
   }
 
-  #told(work: () => void): void {
+  #asStoreError(work: () => void): void {
     try {
       work();
     } catch (error) {

@@ -1,4 +1,4 @@
-// Reads everything of a file, as it is at one moment. D-10.7.
+// Reads a whole file as of one moment. D-10.7.
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -27,17 +27,17 @@ import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
 const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
-/** Without the trigger nothing is known of the time before this moment. */
+/** Without the trigger, deletes before this moment are unknown. */
 const DELETES = `SELECT list_id,
   CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?2)
   THEN earliest_available ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END AS complete_since
   FROM repsync_deletes WHERE table_name = ?1`;
-/** There is no such table before the first list. */
+/** SQLite makes `sqlite_sequence` with the first list. */
 const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
-/** Behind the type of a column by which rows are numbered. */
+/** Follows the type of a column that numbers the rows. */
 const NUMBERED = " auto_increment";
 
-/** Reads a file by another connection than the service's; the end of the dump closes it. */
+/** Reads by a connection of its own, which the end of the dump closes. */
 export async function dumpFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -52,7 +52,7 @@ export async function dumpFile(
   }
 }
 
-/** As `DumpedSource.dump()`, of these collections, by a connection on which nothing else is done meanwhile. */
+/** Reads the collections and all tables. Nothing else may use the connection meanwhile. */
 export function dumpConnection(
   connection: OpenConnection,
   all: readonly AnyCollection[],
@@ -66,7 +66,7 @@ export function dumpConnection(
     storeError("store_unavailable", connection.driver.resultCode(error), error);
   try {
     if (!isInTransaction) connection.run("BEGIN");
-    // A backup of an earlier program lacks newer ones.
+    // A backup of an earlier program lacks newer collections.
     const collections = copiedOf(all).filter(
       ({ name }) => connection.all(HAS_TABLE, [`repsync_${name}`]).length > 0,
     );
@@ -148,7 +148,7 @@ function deletesOf(connection: OpenConnection, table: Table): DumpedDeletes | nu
   };
 }
 
-function countItems(connection: OpenConnection, names: readonly string[]): number {
+export function countItems(connection: OpenConnection, names: readonly string[]): number {
   const counts = names.map((name) =>
     connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`),
   );

@@ -1,22 +1,21 @@
-// Work on a file by a connection of its own, beside the store or without one.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import { storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
 
-/** The names of tables but SQLite's own. */
+/** All tables but SQLite's own. */
 export function tableNames(connection: OpenConnection): readonly string[] {
   const tables = `SELECT name FROM sqlite_schema
     WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT GLOB 'sqlite_*' ORDER BY name`;
   return connection.all(tables).map(({ name }) => String(name));
 }
 
-/** True for the tables of the registry, and of other programs. */
+/** True for tables of the registry and of other programs. */
 export function isRowTable(name: string): boolean {
   return !name.startsWith("repsync_");
 }
 
-/** Opens the file of a backup for some work and closes it. Throws `file_failed` for what the driver throws. */
+/** Opens a backup, does the work and closes it. Throws `file_failed` for errors of the driver. */
 export async function withBackup<T>(
   openSqlite: OpenSqlite,
   path: string,

@@ -1,4 +1,4 @@
-// A backup is a SQLite file with all tables of the store, one that says what it is, and a digest behind its last page. D-10.7.
+// A backup is a SQLite file: the tables of the store, one that describes the backup, and a digest behind the last page. D-10.7.
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { appendFile, open, stat } from "node:fs/promises";
@@ -19,17 +19,15 @@ import type {
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import type { OpenConnection } from "../driver/open-connection.ts";
-import { quotedName } from "../driver/unique-keys.ts";
-import { dumpFile } from "./file-dump.ts";
+import { countItems, dumpFile } from "./file-dump.ts";
 import { isRowTable, tableNames, withBackup } from "./raw-connection.ts";
 
-/** The table of a backup that says what it is and holds. */
 export const BACKUP_TABLE = "repsync_backup";
-/** The mark by which a backup is known; a later program may have others. */
+/** Backups of later programs may have another version. */
 const BACKUP_VERSION = "2";
 const BUSY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;
-/** The length of the digest with the line feed before it. SQLite looks at no byte behind the last page. */
+/** A line feed and the digest. SQLite ignores bytes behind the last page. */
 export const SEAL_BYTES = 65;
 
 export interface CopyOrder {
@@ -39,14 +37,14 @@ export interface CopyOrder {
   readonly facts: Omit<BackupFacts, "store" | "format">;
 }
 
-/** Copies a file, as it is at one moment, and checks the copy. Blocks for long. Throws `store_unavailable`, `file_failed`. */
+/** Copies a file as of one moment, and checks the copy. Blocks for long. Throws `store_unavailable`, `file_failed`. */
 export async function copyFile(
   openSqlite: OpenSqlite,
   { source, target, facts }: CopyOrder,
 ): Promise<CopyCounts> {
   await withBackup(openSqlite, source, (connection) => {
     connection.set({ busy_timeout: BUSY_MS });
-    // Without the free pages, where erased rows may be.
+    // Leaves out free pages, where erased rows may be.
     connection.run("VACUUM INTO ?", [target]);
   });
   const counts = await withBackup(openSqlite, target, (connection) => {
@@ -69,7 +67,6 @@ export async function copyFile(
   return counts;
 }
 
-/** A sealed file as a backup. */
 export function sealedFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -98,7 +95,7 @@ function checkIsBackup(connection: OpenConnection): void {
     throw new AppError("invalid_request", text);
   }
   const hasVersion = `SELECT 1 FROM pragma_table_info('${BACKUP_TABLE}') WHERE name = 'version'`;
-  // Files of earlier programs name each fact.
+  // Earlier programs wrote a column for each fact.
   if (connection.all(hasVersion).length === 0) checkBackupFormat(1);
 }
 
@@ -110,11 +107,9 @@ function readContent(connection: OpenConnection): CheckedBackup {
 }
 
 function countsOf(connection: OpenConnection): CopyCounts {
-  const count = (name: string) =>
-    Number(connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`)[0]?.["n"]);
   const tables = tableNames(connection).filter(isRowTable);
-  const rows = tables.reduce((sum, name) => sum + count(name), 0);
-  return { tables: tables.length, rows, accounts: count("repsync_accounts") };
+  const accounts = countItems(connection, ["repsync_accounts"]);
+  return { tables: tables.length, rows: countItems(connection, tables), accounts };
 }
 
 async function sealOf(path: string, bytes: number, job: CopyJob = {}): Promise<string> {

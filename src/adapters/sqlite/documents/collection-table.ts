@@ -1,4 +1,4 @@
-// The table that a collection is kept in: a row a document, its JSON, and a column for each index and each field of bytes.
+// The table of a collection: a row a document, with its JSON, and a column for each index and each field of bytes.
 import { orElse } from "../../../domain/shared/errors.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import { DocumentForm, rangesOf } from "../../../ports/stored-documents.ts";
@@ -11,9 +11,9 @@ const PREFIX = "repsync_";
 
 export class CollectionTable {
   readonly name: string;
-  /** Columns that documents are read from. */
+  /** The columns that `documentOf` reads. */
   readonly columns: string;
-  /** Columns that documents are read from as they are stored. */
+  /** The columns that `asStored` reads. */
   readonly storedColumns: string;
   readonly put: string;
   readonly remove: string;
@@ -41,7 +41,7 @@ export class CollectionTable {
     ) WITHOUT ROWID`;
   }
 
-  /** Columns that a table with these columns lacks. */
+  /** The columns that are not present. */
   missingFrom(present: ReadonlySet<string>): readonly string[] {
     return ["key", "doc", ...this.form.others].filter((column) => !present.has(column));
   }
@@ -59,13 +59,13 @@ export class CollectionTable {
     return [key, text, ...others];
   }
 
-  /** Throws `store_unavailable` for what another program has put there. */
+  /** Throws `store_unavailable` for a row that another program wrote. */
   documentOf(row: SqliteRow): object {
     const others = this.form.bytesColumns.map((column) => row[column]);
     return this.form.read({ key: row["key"], text: row["doc"], others });
   }
 
-  /** A document that is stored in every column as `put` stores it, or what it is else. */
+  /** The document, or `Damaged` when a column differs from what `put` stores. */
   asStored(row: SqliteRow): object | Damaged {
     const bytes = row["doc"] as Uint8Array;
     const text = row["kind"] === "text" ? orElse(null, () => decoder.decode(bytes)) : null;
@@ -74,45 +74,36 @@ export class CollectionTable {
   }
 }
 
-/** A condition on the column of an order, and its values. */
 export interface RangeSql {
   readonly condition: string;
   readonly values: readonly Uint8Array[];
 }
 
-/** The ranges of a stretch, none of which overlap, in the direction of reading. */
+/** Disjoint ranges of a stretch, in the direction of reading. */
 export function conditionsOf(column: string, stretch: Stretch): readonly RangeSql[] {
   return rangesOf(stretch).map(({ from, before }) => {
-    // A document without a place in an index is in none of its stretches; another program's key may be no bytes.
+    // A document without a place in the index has NULL. Another program's key may be no bytes, and sort before all bytes.
     const [low, lows] = from.length === 0 ? ["IS NOT NULL", []] : [">= ?", [from]];
     const [high, highs] = before === null ? ["", []] : [` AND ${column} < ?`, [before]];
     return { condition: `${column} ${low}${high}`, values: [...lows, ...highs] };
   });
 }
 
-// Views that show the fields of documents to people who open the file: `SELECT * FROM repsync_accounts_view`.
+// Views for people who open the file: `SELECT * FROM repsync_accounts_view` shows the fields of documents.
 
 const FIND = "SELECT sql FROM sqlite_schema WHERE type = 'view' AND name = ?";
 
-/** Makes the view of a collection, within a write, anew where it is another one. */
+/** Makes the view, anew when its SQL has changed. Within a write. */
 export function makeView(database: SqliteDatabase, collection: AnyCollection): void {
-  const name = viewName(collection);
-  const sql = viewSql(collection);
+  const table = `${PREFIX}${collection.name}`;
+  const name = `${table}_view`;
+  const sql = `CREATE VIEW ${name} AS SELECT ${columnsOf(collection)} FROM ${table}`;
   if (database.all(FIND, [name])[0]?.["sql"] === sql) return;
   database.run(`DROP VIEW IF EXISTS ${name}`);
   database.run(sql);
 }
 
-function viewSql(collection: AnyCollection): string {
-  const table = `repsync_${collection.name}`;
-  return `CREATE VIEW ${viewName(collection)} AS SELECT ${columnsOf(collection)} FROM ${table}`;
-}
-
-function viewName({ name }: AnyCollection): string {
-  return `repsync_${name}_view`;
-}
-
-/** The fields by their names; the whole document where they are not told. */
+/** The fields by name; the whole document where the collection names none. */
 function columnsOf({ fields, bytes = [] }: AnyCollection): string {
   if (fields === undefined) return "doc";
   const columns = fields.map((field) => {

@@ -15,7 +15,12 @@ import {
 } from "../../../ports/documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { makeVersions, raiseVersions, readVersions, slotOf } from "../driver/person-versions.ts";
+import {
+  makeVersions,
+  raiseVersions,
+  readVersions,
+  versionSlotOf,
+} from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { RowBinder } from "../tables/row-binder.ts";
@@ -24,7 +29,7 @@ import { CollectionTable, conditionsOf, makeView, type RangeSql } from "./collec
 
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";
 
-/** Documents in one SQLite file. Only one body writes at a time, so that no lock is needed. */
+/** One body writes at a time, so no lock is needed. */
 export class SqliteDocuments implements DocumentStore {
   readonly #database: SqliteDatabase;
   readonly #tables = new Map<string, CollectionTable>();
@@ -34,7 +39,6 @@ export class SqliteDocuments implements DocumentStore {
     this.#database = database;
   }
 
-  /** The prepared collections. */
   get collections(): readonly AnyCollection[] {
     return [...this.#tables.values()].map(({ form }) => form.collection);
   }
@@ -67,7 +71,7 @@ export class SqliteDocuments implements DocumentStore {
     return new SqliteTransaction(database, new BodyTables(database, this.#binders), this.#tables);
   }
 
-  /** A column that is new is filled from the documents that are there. */
+  /** Fills new columns from the stored documents. */
   #prepare(table: CollectionTable): void {
     const database = this.#database;
     database.run(table.create());
@@ -89,7 +93,7 @@ class SqliteTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #database: SqliteBody;
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
-  /** Writes that were not sent. */
+  /** Writes that are not sent yet. */
   #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
   readonly #raised: (readonly string[] | "everybody")[] = [];
   #nowMs: number | null = null;
@@ -137,7 +141,6 @@ class SqliteTransaction implements Transaction {
     await this.#database.turn();
   }
 
-  /** Writes what is pending and raises versions. */
   finish(): void {
     this.#send();
     for (const names of this.#raised) raiseVersions(this.#database, names);
@@ -150,8 +153,8 @@ class SqliteTransaction implements Transaction {
 
   #answer(query: Query, isFirst: boolean): unknown {
     if ("versionsOf" in query) {
-      const versions = readVersions(this.#database, new Set(query.versionsOf.map(slotOf)));
-      return query.versionsOf.map((name) => versions.get(slotOf(name)) ?? Number.NaN);
+      const versions = readVersions(this.#database, new Set(query.versionsOf.map(versionSlotOf)));
+      return query.versionsOf.map((name) => versions.get(versionSlotOf(name)) ?? Number.NaN);
     }
     if ("rowsOf" in query) {
       return "keys" in query

@@ -1,7 +1,6 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import type { AsideWork, SqliteConnection, SqliteRow, SqliteValue } from "./driver.ts";
 
-/** Opens a database with the driver that comes with Bun. */
 export async function openBunSqlite(path: string, isReadOnly = false): Promise<SqliteConnection> {
   const options = isReadOnly ? { readonly: true } : { create: true, readwrite: true };
   const database = new Database(path, options);

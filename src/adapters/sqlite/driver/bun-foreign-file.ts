@@ -1,4 +1,4 @@
-// Reads SQLite files of others, with the driver that comes with Bun.
+// Reads SQLite files of other programs.
 import { Database } from "bun:sqlite";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
@@ -11,7 +11,7 @@ import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
 import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
 import { quotedName } from "./unique-keys.ts";
 
-/** With integers as they are beyond ±(2^53-1), too. */
+/** Integers come as `bigint`, as they may be beyond ±(2^53-1). */
 type ForeignValue = null | bigint | number | string | Uint8Array;
 type ForeignRow = Record<string, ForeignValue>;
 
@@ -24,7 +24,7 @@ const TABLES =
   "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
 const OWN_TABLE =
   "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'repsync\\_%' ESCAPE '\\' LIMIT 1";
-/** Tables in which a virtual one keeps its rows are none of their own. */
+/** Without shadow tables, in which virtual tables keep their rows. */
 const LEFT_OUT =
   "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS name FROM pragma_table_list " +
   "WHERE schema = 'main' AND type IN ('view', 'virtual') AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' " +
@@ -57,7 +57,7 @@ function foreignTable(database: Database, name: string): ForeignTable {
   const declaration = declarationOf(database, name);
   const targets = namesIn(database, FOREIGN_KEYS, name);
   const blobs = new Map<string, number>();
-  // There a blob is the JSON of a value that is not of its column's type.
+  // In a store of repsync a blob is the JSON of a value that does not fit its column.
   const isStore = database.query(OWN_TABLE).get() !== null;
   return {
     name,
@@ -109,12 +109,12 @@ function declarationOf(database: Database, table: string): Declaration {
   };
 }
 
-/** The columns of the first unique index that has no empty value; empty for none. */
+/** The columns of the first unique index over columns without nulls; empty where there is none. */
 function uniqueKey(database: Database, table: string, notNull: readonly string[]): string[] {
   const keys = namesIn(database, INDEXES, table).map((index) =>
     namesIn(database, INDEX_COLUMNS, index),
   );
-  // The name is null where an expression is indexed.
+  // An indexed expression has the name null.
   return keys.find((names) => names.every((name) => notNull.includes(name))) ?? [];
 }
 
@@ -148,7 +148,7 @@ function jsonOf(value: Exclude<ForeignValue, Uint8Array>): JsonValue {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** The driver's own message may name paths. */
+/** Hides the message of the driver, which may name paths. */
 function reading<T>(work: () => T): T {
   try {
     return work();

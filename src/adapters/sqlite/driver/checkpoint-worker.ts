@@ -1,4 +1,4 @@
-// Runs in a thread of its own, as copying a long log takes tenths of a second in which a thread can do nothing else.
+// Copies the log in a thread of its own, as a long log takes tenths of a second.
 import { Database } from "bun:sqlite";
 
 declare const self: Worker;

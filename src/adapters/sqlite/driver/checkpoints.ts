@@ -1,11 +1,11 @@
 import { CHECKPOINT_PAGES, type OpenConnection, PRAGMAS } from "./open-connection.ts";
 
-/** For long writes, in KiB as SQLite takes it. */
+/** For long writes; SQLite takes negative numbers as KiB. */
 const LONG_WRITE_CACHE = -16_384;
 
 const WORKER = new URL("./checkpoint-worker.ts", import.meta.url);
 
-/** Decides when the log is copied to the file: by a commit, or by another thread where that would take long. */
+/** Has the log copied to the file: by a commit, or after a long write by another thread. */
 export class Checkpoints {
   readonly #connection: OpenConnection;
   /** Null for `:memory:`. */
@@ -13,7 +13,6 @@ export class Checkpoints {
   #isLong = false;
   #isAside = false;
   #isClosed = false;
-  /** Ends when the other thread does. */
   #copying: Promise<void> | undefined;
 
   constructor(connection: OpenConnection, path: string | null) {
@@ -21,15 +20,12 @@ export class Checkpoints {
     this.#path = path;
   }
 
-  /** Lets the commit that finds this many pages in the log copy it; none does while another thread is to. */
+  /** Sets the pages in the log at which a commit copies it. Without effect while the log is left to another thread. */
   copyAt(pages: number): void {
     if (!this.#isAside && !this.#isClosed) this.#connection.set({ wal_autocheckpoint: pages });
   }
 
-  /**
-   * Most pages of the write that is under way go into the log before the commit, which has less to do then. The log is left
-   * to another thread, where there is one.
-   */
+  /** Spills pages of the running write into the log before its commit, and leaves the log to another thread where there is one. */
   beginLongWrite(): void {
     if (this.#isLong) return;
     this.#isLong = true;
@@ -39,7 +35,7 @@ export class Checkpoints {
     this.#isAside = true;
   }
 
-  /** Begins to copy, once a write has ended, what was left to another thread. */
+  /** Starts to copy a log that was left to another thread. */
   endWrite(): void {
     if (!this.#isLong || this.#isClosed) return;
     this.#isLong = false;
@@ -49,11 +45,11 @@ export class Checkpoints {
       this.#isAside = false;
       this.copyAt(CHECKPOINT_PAGES);
     };
-    // A later commit copies the log where the thread fails.
+    // A later commit copies the log when the thread fails.
     this.#copying = this.#connection.driver.runAside?.(WORKER, this.#path).ended.then(onEnd, onEnd);
   }
 
-  /** Waits for the other thread. Call it before the connection is closed. */
+  /** Waits for the other thread; to be called before the connection is closed. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#copying;

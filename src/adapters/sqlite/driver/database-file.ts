@@ -4,10 +4,7 @@ import { dirname } from "node:path";
 import { AppError, codeOf, orElse } from "../../../domain/shared/errors.ts";
 import { FILE_HINT } from "./errors.ts";
 
-/**
- * Makes an empty file, with its folder, unless there is one. Only its owner may read it: it will hold secrets. A file
- * that exists is not opened, as closing it would drop the locks that this process may have on it.
- */
+/** Makes a file for its owner alone, and its folder. An existing file is not opened: closing it would drop locks of this process. */
 export async function makeDatabaseFile(path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   try {
@@ -18,16 +15,13 @@ export async function makeDatabaseFile(path: string): Promise<void> {
   }
 }
 
-/**
- * Remembers which file was opened. SQLite goes on writing to a file that was deleted or replaced since, and everything
- * it acknowledges is lost at exit.
- */
+/** Remembers the opened file: SQLite goes on writing to a file that was deleted or replaced, and loses everything at exit. */
 export class DatabaseFile {
-  /** The path behind links: SQLite keeps the log there. */
+  /** The path behind links, where SQLite keeps the log. */
   readonly #realPath: string;
   readonly path: string;
   readonly #opened: string;
-  /** Identities of the log and its index, once they exist: both stay as long as the file is open. */
+  /** Identities of the log and its index, once they exist; both stay while the file is open. */
   readonly #companions = new Map<string, string>();
 
   private constructor(path: string, realPath: string) {
@@ -36,7 +30,6 @@ export class DatabaseFile {
     this.#opened = identityOf(path);
   }
 
-  /** Remembers the file that is at the path now. */
   static async find(path: string): Promise<DatabaseFile> {
     return new DatabaseFile(path, await realpath(path));
   }
@@ -64,14 +57,14 @@ export class DatabaseFile {
     this.#checkLog();
   }
 
-  /** Has the disk take what is in the log, beside other work: the commit has to wait for less. Never rejects. */
+  /** Syncs the log beside other work, so that the commit has less to do. Never rejects. */
   async syncLog(): Promise<void> {
     try {
-      // SQLite's locks are not on the log: closing it drops none.
+      // SQLite locks the file and not the log, so closing the log drops no lock.
       const log = await open(`${this.#realPath}-wal`, "r+");
       await log.datasync().finally(() => log.close());
     } catch {
-      // The commit does it, or fails.
+      // The commit syncs the log, or fails.
     }
   }
 

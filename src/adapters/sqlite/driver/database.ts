@@ -1,4 +1,3 @@
-// A SQLite file and its transactions; every store of this adapter works through it.
 import { resolve } from "node:path";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
@@ -17,46 +16,46 @@ import type {
 import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./errors.ts";
 import {
   CHECKPOINT_PAGES,
-  LOOKING_PRAGMAS,
   OpenConnection,
   PRAGMAS,
+  READ_ONLY_PRAGMAS,
   READER_PRAGMAS,
 } from "./open-connection.ts";
 import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
 import { TableChanges } from "./table-changes.ts";
 import { runSteps, TimeLimit, WriteQueue, whileBusy } from "./write-queue.ts";
 
-/** For pushes, which change the same pages again and again: copied back less often, they are a quarter faster. */
+/** Pushes change the same pages again and again: with a longer log they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
 
 const CALLS_PER_TURN = 16;
 
 export interface SqliteOptions {
-  /** The time for which work waits for another process that holds the file. */
+  /** Longest wait for another process that holds the file. */
   readonly busyDeadlineMs?: number;
-  /** Tells durations, and the time of leases and sessions, on which all processes on a file must agree. */
+  /** Tells durations, and the time on which all processes on a file must agree. */
   readonly clock: Clock;
 }
 
 const OPEN_PROBLEM = "The database cannot be opened";
 
 /**
- * Shared by the stores of one file. Work given to `read` and `write` is synchronous, so it never interleaves with other work
- * of this process; it may run again from its start when the file was busy. Only a body lets others have their turn: reads
- * then go by another connection, which sees the file as it was before, and writes wait in a queue.
+ * A SQLite file and its transactions. Work of `read` and `write` is synchronous and never interleaves with other work of this
+ * process; it runs again when the file was busy. Only a body gives others turns: reads then go by another connection, which sees
+ * the file as it was before, and writes wait in a queue.
  */
 export class SqliteDatabase implements SqliteWork {
-  /** As the tables were last prepared. */
+  /** Names of tables that another program made, as of the last preparation. */
   readonly foreignTables = new Set<string>();
-  /** Called with each failure that comes from a damaged file. */
+  /** Called with each failure of a damaged file. */
   onDamage: (failure: AppError) => void = () => {};
   readonly #writer: OpenConnection;
-  /** Null for `:memory:`, which has one connection: there reads wait as well. */
+  /** Null for `:memory:`, which has one connection. */
   #reader: OpenConnection | null = null;
-  /** Reads of several calls have one of their own, one at a time. Null for `:memory:`. */
+  /** For read bodies, one at a time. Null for `:memory:`. */
   #bodyReader: OpenConnection | null = null;
   readonly #readQueue = new WriteQueue();
-  /** The one that the present work goes by. */
+  /** The connection of the present work. */
   #current: OpenConnection;
   readonly #queue = new WriteQueue();
   readonly #checkpoints: Checkpoints;
@@ -64,7 +63,7 @@ export class SqliteDatabase implements SqliteWork {
   readonly #file: DatabaseFile | null;
   readonly #busyDeadlineMs: number;
   readonly #clock: Clock;
-  readonly #isLooking: boolean;
+  readonly #isReadOnly: boolean;
   readonly #changes = new TableChanges(this);
   #calls = 0;
   readonly #turns: Turns;
@@ -75,7 +74,7 @@ export class SqliteDatabase implements SqliteWork {
     connection: SqliteConnection,
     file: DatabaseFile | null,
     { busyDeadlineMs = REQUEST_DEADLINE_MS, clock }: SqliteOptions,
-    isLooking = false,
+    isReadOnly = false,
   ) {
     this.#writer = new OpenConnection(connection);
     this.#current = this.#writer;
@@ -84,13 +83,10 @@ export class SqliteDatabase implements SqliteWork {
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock;
     this.#turns = new Turns(this, () => this.nextTurn());
-    this.#isLooking = isLooking;
+    this.#isReadOnly = isReadOnly;
   }
 
-  /**
-   * Opens a file, made with its folder when missing, or `:memory:`.
-   * Throws `store_unavailable` when it cannot be opened or is no database.
-   */
+  /** Opens or makes a file with its folder, or `:memory:`. Throws `store_unavailable` when it cannot be opened or is no database. */
   static async open(
     openSqlite: OpenSqlite,
     path: string,
@@ -110,22 +106,19 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  /**
-   * Opens a file that is there for `read` alone: it stays as it is byte by byte, and so does what is beside it.
-   * Throws `store_unavailable` when it cannot be opened.
-   */
-  static async look(
+  /** Opens an existing file for `read` alone: no byte of it or beside it changes. Throws `store_unavailable` when it cannot be opened. */
+  static async openReadOnly(
     openSqlite: OpenSqlite,
     path: string,
     options: SqliteOptions,
   ): Promise<SqliteDatabase> {
     try {
       const file = await DatabaseFile.find(resolve(path));
-      // The last one to close a log copies it into the file, unless it may not write; where there is none, only one that
-      // may write takes the one that reading makes away again.
+      // A read-only connection does not copy an existing log into the file when it closes; only a writing one removes the log that
+      // reading makes.
       const connection = await openSqlite(path, file.hasLog);
       const database = new SqliteDatabase(connection, file, options, true);
-      database.#writer.set(LOOKING_PRAGMAS);
+      database.#writer.set(READ_ONLY_PRAGMAS);
       return database;
     } catch (cause) {
       throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
@@ -148,10 +141,7 @@ export class SqliteDatabase implements SqliteWork {
     return this.#current.run(sql, values);
   }
 
-  /**
-   * Runs work on one snapshot of everything committed so far.
-   * Throws `store_unavailable` for every failure of the database.
-   */
+  /** Runs work on a snapshot of all commits so far. Throws `store_unavailable` for every failure of the database. */
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     if (this.#isTurnDue()) await this.#turns.next();
     const limit = new TimeLimit(deadlineMs);
@@ -159,21 +149,15 @@ export class SqliteDatabase implements SqliteWork {
     return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
-  /**
-   * Runs work that needs no turns as one durable commit, or none of it; work that finds nothing to write waits for no other
-   * process. Throws `store_unavailable` for every failure of the database.
-   */
+  /** Runs synchronous work as one durable commit. Work without a change waits for no other process. Throws as `read`. */
   async write<T>(work: (body: SqliteBody) => T, limit?: CallLimit): Promise<T> {
     return await this.writeBody(async (body) => work(body), limit, "BEGIN");
   }
 
-  /**
-   * Runs work of several calls as one durable commit, or none of it. Throws as `write`, `commit_failed` instead once rows have
-   * changed, and what the work throws.
-   */
+  /** Runs a body as one durable commit. Throws as `read`, once rows have changed `commit_failed` instead, and the errors of the body. */
   async writeBody<T>(
     work: (body: SqliteBody) => Promise<T>,
-    { triesMs, endMs } = this.#limit,
+    { triesMs, endMs } = this.#defaultLimit,
     begin: "BEGIN" | "BEGIN IMMEDIATE" = "BEGIN IMMEDIATE",
   ): Promise<T> {
     if (this.#isTurnDue()) await this.#turns.next();
@@ -201,10 +185,10 @@ export class SqliteDatabase implements SqliteWork {
     );
   }
 
-  /** Runs work of several calls on one snapshot of everything committed so far. Throws as `read`, and what the work throws. */
+  /** Runs a body on a snapshot of all commits so far. Throws as `read`, and the errors of the body. */
   async readBody<T>(
     work: (body: SqliteBody) => Promise<T>,
-    { triesMs, endMs } = this.#limit,
+    { triesMs, endMs } = this.#defaultLimit,
   ): Promise<T> {
     if (this.#isTurnDue()) await this.#turns.next();
     const limit = new TimeLimit(triesMs);
@@ -224,23 +208,20 @@ export class SqliteDatabase implements SqliteWork {
     return this.#clock.monotonicMs();
   }
 
-  /** Resolves when other work of this process has had its turn. */
+  /** Resolves after other work of this process has had a turn. */
   nextTurn(): Promise<void> {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** True for one of so many calls on a file, and after some time: those that follow one another would leave nobody else a turn. */
+  /** True for one of `CALLS_PER_TURN` calls, and after some time: consecutive calls on a file would leave others no turn. */
   #isTurnDue(): boolean {
     const isDue = ++this.#calls % CALLS_PER_TURN === 0 || this.#turns.isOver;
     return this.#file !== null && isDue;
   }
 
-  /**
-   * Names the state of a table, within `read`: equal to an earlier name only when no process has committed to the table
-   * in between.
-   */
+  /** Names the state of a table, within `read`. Equal names mean that no process has committed to the table in between. */
   versionOf(tableName: string): string {
-    // The version of the connection that writes, whichever one reads: while it holds a write, no other process commits anything.
+    // By the writing connection: while it holds a write, no other process commits.
     const [row] = this.#writer.all("PRAGMA data_version");
     return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
@@ -252,7 +233,7 @@ export class SqliteDatabase implements SqliteWork {
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */
   async ping(timeoutMs: number): Promise<void> {
-    // Work of this process holds `:memory:`, so the store does answer.
+    // Work of this process holds `:memory:`, so the store answers.
     if (this.#reader === null && this.#queue.isTaken && !this.#isClosed) return;
     await this.read(() => {
       this.#file?.check();
@@ -270,9 +251,9 @@ export class SqliteDatabase implements SqliteWork {
     this.#isClosed = true;
     await this.#checkpoints.close();
     try {
-      if (!this.#isLooking) this.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      if (!this.#isReadOnly) this.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // Another process is using the file; the last one to close it does this.
+      // Another process uses the file; the last one to close it copies the log.
     }
     this.#reader?.close();
     this.#bodyReader?.close();
@@ -288,7 +269,7 @@ export class SqliteDatabase implements SqliteWork {
       if (openReader === null) return;
       this.#reader = new OpenConnection(await openReader());
       this.#bodyReader = new OpenConnection(await openReader());
-      // Some settings read the file, which another process may be the first to open.
+      // Some settings read the file, which another process may be opening.
       await set(this.#reader, READER_PRAGMAS);
       await set(this.#bodyReader, READER_PRAGMAS);
     } catch (error) {
@@ -313,8 +294,7 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  /** The limit of a call that names none. */
-  get #limit(): CallLimit {
+  get #defaultLimit(): CallLimit {
     return { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs };
   }
 

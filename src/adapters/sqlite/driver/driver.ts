@@ -1,52 +1,50 @@
-// The interface of SQLite drivers, so that the adapter runs on that of Bun and that of Node and Deno.
+// The interface of SQLite drivers: Bun's, and that of Node and Deno.
 
-/** A value that a statement takes and a row holds. The adapter translates booleans, big integers and dates. */
+/** A bound or stored value. The adapter translates booleans, big integers and dates. */
 export type SqliteValue = null | number | string | Uint8Array;
 
-/** A row by column name, free for the caller to change. */
+/** By column name; the caller may change it. */
 export type SqliteRow = Record<string, SqliteValue>;
 
-/** A prepared statement of one connection. */
 export interface SqliteStatement {
-  /** Every row of the result. An INTEGER beyond ±(2^53-1) must be cast to TEXT by the statement itself. */
+  /** The statement must cast an INTEGER beyond ±(2^53-1) to TEXT. */
   all(values: readonly SqliteValue[]): SqliteRow[];
 
-  /** As `all`, a row at a time. To be read to its end, or left by `break`, before another use of the statement. */
+  /** A row at a time; to be read to the end, or left by `break`, before the next use of the statement. */
   iterate(values: readonly SqliteValue[]): Iterable<SqliteRow>;
 
-  /** Runs it for its effect; returns how many rows an INSERT, UPDATE or DELETE changed. */
+  /** Returns the number of rows that an INSERT, UPDATE or DELETE changed. */
   run(values: readonly SqliteValue[]): number;
 
-  /** Frees it; it must not be used afterwards. */
+  /** Frees the statement, which must not be used afterwards. */
   finalize(): void;
 }
 
-/** Work of another thread. */
 export interface AsideWork {
-  /** Resolves to its answer; rejects when the thread dies. */
+  /** Resolves to the thread's answer; rejects when the thread dies. */
   readonly ended: Promise<unknown>;
   stop(): void;
 }
 
-/** An open database. Every method blocks and throws the driver's own errors; `resultCode` reads them. */
+/** Every method blocks and throws the driver's errors, which `resultCode` reads. */
 export interface SqliteConnection {
-  /** True when text after a NUL is lost in reading: such text must be cast to BLOB by the statement. */
+  /** True when reading loses text after a NUL: the statement must cast such text to BLOB. */
   readonly cutsTextAtNul: boolean;
 
-  /** False again when SQLite itself rolled the transaction back. */
+  /** False again once SQLite itself has rolled back. */
   readonly isInTransaction: boolean;
 
   prepare(sql: string): SqliteStatement;
 
-  /** Runs a module of this adapter in a thread of its own, which answers its one message; absent where the driver has none. */
+  /** Runs a module of this adapter in a thread, which answers its one message; absent without threads. */
   runAside?(module: URL, job: unknown): AsideWork;
 
-  /** Closes the file. Every statement is finalized before. */
+  /** Every statement must be finalized before. */
   close(): void;
 
-  /** The extended result code of SQLite in an error of this driver; null for any other error. */
+  /** SQLite's extended result code; null for errors of others. */
   resultCode(error: unknown): number | null;
 }
 
-/** Opens or makes a database file, or `:memory:`; with `isReadOnly` a file that is there, without a change to it. */
+/** Opens or makes a file, or `:memory:`; with `isReadOnly` an existing file, without a change. */
 export type OpenSqlite = (path: string, isReadOnly?: boolean) => Promise<SqliteConnection>;

@@ -1,4 +1,4 @@
-// Messages about SQLite's result codes, for callers of the ports: without paths or texts of the driver.
+// Messages for SQLite's result codes, without paths or texts of the driver.
 import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
@@ -8,7 +8,7 @@ const LOCKED = 6;
 const IO_ERROR = 10;
 const DAMAGED = 11;
 const NO_DATABASE = 26;
-/** Extended: of what a trigger raises. */
+/** The extended code of what a trigger raises. */
 const RAISED = 1811;
 
 const STORE_REASONS: ReadonlyMap<number, string> = new Map([
@@ -31,11 +31,10 @@ const RECORD_REASONS: ReadonlyMap<number, string> = new Map([
   [20, "a value does not fit the table in the database"],
 ]);
 
-/** The hint about a file that cannot be used as it is. */
 export const FILE_HINT =
   "Check that the file of the store, with its -wal and -shm, can be read and written, and that its disk has room";
 
-/** Hints of single result codes; `FILE_HINT` where there is none. */
+/** By result code; `FILE_HINT` for the others. */
 const HINTS: ReadonlyMap<number, string> = new Map([
   [ERROR, "Restart the service, which prepares its tables as it starts"],
   [DAMAGED, DAMAGE_HINT],
@@ -50,28 +49,27 @@ function primary(resultCode: number | null): number {
   return (resultCode ?? 0) & 0xff;
 }
 
-/** The kinds of error that failing work may throw. */
 export type FailureKind = "store_unavailable" | "commit_failed";
 
-/** True when another process holds the file: the same work may succeed a moment later. */
+/** True when another process holds the file, and the same work may soon succeed. */
 export function isBusy(resultCode: number | null): boolean {
   const code = primary(resultCode);
   return code === BUSY || code === LOCKED;
 }
 
-/** True when SQLite found in the file what it never wrote there. */
+/** True when the file holds what SQLite never wrote. */
 export function isDamage(resultCode: number | null): boolean {
   const code = primary(resultCode);
   return code === DAMAGED || code === NO_DATABASE;
 }
 
-/** Why SQLite, or a trigger in its own words, refused one record alone; null when the failure is not about a record. */
+/** Why SQLite, or a trigger in its own words, refused one record; null for every other failure. */
 export function recordReason(resultCode: number | null, error: unknown): string | null {
   const raised = resultCode === RAISED && error instanceof Error ? error.message : "";
   return raised || (RECORD_REASONS.get(primary(resultCode)) ?? null);
 }
 
-/** The error for a failure of the store. An error that is not the driver's is a bug, and stays as it is. */
+/** Translates an error of the driver; any other error stays as it is. */
 export function storeError(kind: FailureKind, resultCode: number | null, cause: unknown): unknown {
   if (resultCode === null || cause instanceof AppError) return cause;
   const code = primary(resultCode);

@@ -1,7 +1,6 @@
 import { DatabaseSync } from "node:sqlite";
 import type { SqliteConnection, SqliteRow } from "./driver.ts";
 
-/** Opens a database with the driver that comes with Deno and Node. */
 export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
   const database = new DatabaseSync(path, { readOnly });
   return {
@@ -15,7 +14,7 @@ export async function openNodeSqlite(path: string, readOnly = false): Promise<Sq
         all: (values) => statement.all(...values) as SqliteRow[],
         iterate: (values) => statement.iterate(...values) as Iterable<SqliteRow>,
         run: (values) => Number(statement.run(...values).changes),
-        // The driver has no call for it: closing the database does it, or losing the last reference.
+        // The driver frees a statement with its last reference, or with the database.
         finalize: () => {},
       };
     },
@@ -27,7 +26,7 @@ export async function openNodeSqlite(path: string, readOnly = false): Promise<Sq
   };
 }
 
-/** Asked of a database of its own, as a file may be locked just now. */
+/** Asks a database in memory, as a file may be locked. */
 function readsNulAsEnd(): boolean {
   const database = new DatabaseSync(":memory:");
   const row = database.prepare("SELECT 'a' || char(0) || 'b' AS text").get();

@@ -1,19 +1,17 @@
-// Counts the changes of what lookups are answered from, by person: triggers do it in the commit of the change, whichever
-// program makes it. A person's changes count in one of 4,096 version slots, found by a hash of the username, so that the
-// numbers outlive an erasure without the name.
+// Counts the changes of what lookups read, by person: triggers do so in the commit of the change, by any program. A person counts
+// in one of 4,096 slots, found by a hash of the username, so that the numbers outlive an erasure without the name.
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteBody } from "./run-body.ts";
 import { quotedName, uniqueKeys } from "./unique-keys.ts";
 
 const SLOTS = 4_096;
-/** Characters of a username that its hash takes from the beginning. */
+/** Characters that the hash takes from the beginning of a username. */
 const FIRST_CHARS = 14;
-/** Characters of a username that its hash takes from the end, the last one first. */
+/** Characters that the hash takes from the end, the last one first. */
 const LAST_CHARS = 4;
 const LENGTH_FACTOR = 40_503;
-/** Factors of the characters. */
 const FACTORS = powersOf(75, 65_537, FIRST_CHARS + LAST_CHARS);
-/** The low bits of the sum are the least mixed ones. */
+/** The low bits of the sum are mixed least. */
 const DROPPED_BITS = 4;
 
 const CREATE = `CREATE TABLE IF NOT EXISTS repsync_versions (
@@ -31,13 +29,7 @@ const TRIGGERS = `SELECT name, sql FROM sqlite_schema
   WHERE type = 'trigger' AND substr(name, 1, 15) = 'repsync_change_' AND tbl_name = ?`;
 const HAS_USERNAME = "SELECT 1 FROM pragma_table_info(?) WHERE name = 'username'";
 
-/** Versions by slot. They only grow. */
-export type SlotVersions = ReadonlyMap<number, number>;
-
-/**
- * Makes the slots and the triggers of these tables, within a write. Where a trigger was missing or another one, changes
- * may have gone uncounted, so all versions are raised.
- */
+/** Makes slots and triggers within a write. A missing or different trigger may have missed changes, so all versions are raised. */
 export function prepareVersions(database: SqliteDatabase, tables: readonly string[]): void {
   makeVersions(database);
   const wanted = new Map(tables.flatMap((table) => [...triggersOf(database, table)]));
@@ -57,27 +49,27 @@ export function makeVersions(database: SqliteDatabase): void {
   if (Number(database.all(COUNT)[0]?.["slots"]) < SLOTS) database.run(FILL);
 }
 
-/** Raises the versions of names, or of everybody, within a write. */
+/** Within a write. */
 export function raiseVersions(
   database: Pick<SqliteBody, "run">,
   names: readonly string[] | "everybody",
 ): void {
   if (names === "everybody") database.run(RAISE_ALL);
-  else database.run(RAISE, [JSON.stringify(names.map(slotOf))]);
+  else database.run(RAISE, [JSON.stringify(names.map(versionSlotOf))]);
 }
 
-/** The present versions of slots, within a read or a write. */
+/** Within a read or a write. */
 export function readVersions(
   database: Pick<SqliteBody, "all">,
   slots: Iterable<number>,
-): SlotVersions {
+): ReadonlyMap<number, number> {
   const rows = database.all(READ, [JSON.stringify([...slots])]);
   return new Map(rows.map(({ slot, version }) => [Number(slot), Number(version)]));
 }
 
-/** The slot that a person's changes count in. The triggers compute the same in SQL. */
-export function slotOf(username: string): number {
-  // SQLite's functions see no further than a NUL.
+/** The slot of a person's changes; the triggers compute it in SQL. */
+export function versionSlotOf(username: string): number {
+  // SQLite's functions stop at a NUL.
   const text = username.toWellFormed().split("\0", 1)[0] ?? "";
   const chars = [...text];
   let sum = chars.length * LENGTH_FACTOR;
@@ -88,7 +80,7 @@ export function slotOf(username: string): number {
   return Math.floor(sum / 2 ** DROPPED_BITS) % SLOTS;
 }
 
-/** The first powers of a number by a prime. */
+/** The first powers of `base` modulo `prime`. */
 function powersOf(base: number, prime: number, count: number): readonly number[] {
   const powers: number[] = [];
   for (let power = base; powers.length < count; power = (power * base) % prime) powers.push(power);
@@ -99,7 +91,7 @@ function codeOf(char: string | undefined): number {
   return char?.codePointAt(0) ?? 0;
 }
 
-/** `slotOf` of an SQL expression; null for null. */
+/** `versionSlotOf` as SQL; null for null. */
 function slotSql(username: string): string {
   const code = (place: string) => `ifnull(unicode(substr(${username}, ${place})), 0)`;
   const terms = [`length(${username}) * ${LENGTH_FACTOR}`];
@@ -109,7 +101,7 @@ function slotSql(username: string): string {
   return `((${terms.join(" + ")}) >> ${DROPPED_BITS}) % ${SLOTS}`;
 }
 
-/** The triggers of a table, by name; none for one that a registry gave no `username`. */
+/** The triggers by name; none for a table without `username`. */
 function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string, string> {
   const triggers = new Map<string, string>();
   if (database.all(HAS_USERNAME, [table]).length === 0) return triggers;
@@ -139,7 +131,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   return triggers;
 }
 
-/** Unique keys by which a row of one person can take the place of another person's. */
+/** Unique keys by which one person's row can replace another person's. */
 function otherUniqueKeys(database: SqliteDatabase, table: string): readonly (readonly string[])[] {
   return uniqueKeys(database, table).filter((columns) => !columns.includes("username"));
 }

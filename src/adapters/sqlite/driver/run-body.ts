@@ -1,55 +1,50 @@
-// Runs work of several calls in one transaction of one connection.
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
 import type { OpenConnection } from "./open-connection.ts";
 
-/** The means of work within a transaction. */
 export interface SqliteWork {
   all(sql: string, values?: readonly SqliteValue[]): SqliteRow[];
   run(sql: string, values?: readonly SqliteValue[]): number;
-  /** A prepared statement, valid until the work that asks for it ends or asks for two others. */
+  /** Valid until the work ends or asks for two other statements. */
   statement(sql: string): SqliteStatement;
-  /** The time that all processes on the file share, in milliseconds since 1970. */
+  /** Milliseconds since 1970, shared by all processes on the file. */
   nowMs(): number;
-  /** Why a statement refused a record, if the transaction goes on without it; null when the whole work has to fail. */
+  /** Why a statement refused one record, where the transaction can go on without it; else null. */
   recordReason(error: unknown): string | null;
-  /** Names of the registry's tables that another program made. D-11.4. */
+  /** Names of tables that another program made. D-11.4. */
   readonly foreignTables: ReadonlySet<string>;
-  /** True when text after a NUL is lost in reading, unless the statement casts it to BLOB. */
+  /** As in `SqliteConnection`. */
   readonly cutsTextAtNul: boolean;
 }
 
-/** The means of work that makes several calls. */
 export interface SqliteBody extends SqliteWork {
-  /** Lets other work of this process have its turn. */
+  /** Gives other work of this process a turn. */
   turn(): Promise<void>;
-  /** Does all steps, with turns for others in between. */
+  /** Does all steps, with turns for others. */
   inSteps<T>(steps: Steps<T>): Promise<T>;
-  /** Notes that rows of the registry's tables are about to be written. */
+  /** To be called before rows of the registry's tables are written. */
   beginRows(): void;
-  /** Notes that rows of a table of the registry have changed. */
   noteChanged(tableName: string): void;
 }
 
-/** Lets a body wait for something: until it has ended nobody else uses the connection. */
+/** Waits within a body; nobody else uses the connection meanwhile. */
 type Pause = (wait: () => Promise<void>) => Promise<void>;
 
-/** The parts of its database that a body uses. */
 export interface BodyTools {
   readonly work: Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul">;
   inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
-  /** False once the database was closed, which may happen within a turn. */
+  /** False once the database is closed, maybe during a turn. */
   isOpen(): boolean;
-  /** Throws where a body may not go on behind a turn: the database was closed, or the time of the call is over. */
+  /** Throws after a turn when the database was closed, or the time of the call is over. */
   goOn(): void;
   onRows(): void;
-  /** Called right before a commit with the tables that have changed. */
+  /** To be called right before the commit. */
   onCommit(tables: readonly string[]): void;
 }
 
 /**
- * Commits when the work has ended, rolls back when it or the commit fails. The work holds the connection, so it waits for
- * nothing but its calls: that another turn of the event loop passes fails it.
+ * Commits when the work has ended, rolls back on a failure. The work holds the connection: when it waits for anything but its own
+ * calls, and a turn of the event loop passes, it fails.
  */
 export async function runBody<T>(
   connection: OpenConnection,

@@ -3,7 +3,7 @@ import type { SqliteRow } from "./driver.ts";
 const FOREIGN_TRIGGER =
   "SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name NOT GLOB 'repsync_*' LIMIT 1";
 
-/** Counts the changes that this process makes, by table. */
+/** Counts the changes of this process, by table. */
 export class TableChanges {
   readonly #database: { all(sql: string): SqliteRow[] };
   readonly #ofTables = new Map<string, number>();
@@ -13,12 +13,12 @@ export class TableChanges {
     this.#database = database;
   }
 
-  /** Names the state of a table as far as this process changes it. */
+  /** Differs after each change of this process to the table. */
   stateOf(tableName: string): string {
     return `${this.#ofAll}.${this.#ofTables.get(tableName) ?? 0}`;
   }
 
-  /** Notes changes right before their commit. */
+  /** To be called right before the commit. */
   note(tables: readonly string[]): void {
     // A trigger of another tool may have changed any table.
     if (this.#database.all(FOREIGN_TRIGGER).length > 0) this.#ofAll++;

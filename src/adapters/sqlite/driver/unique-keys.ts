@@ -1,12 +1,12 @@
 import type { SqliteDatabase } from "./database.ts";
 
-/** The primary key that is the number of the row, which no index is for. */
+/** An INTEGER PRIMARY KEY, which has no index. */
 const ROW_NUMBER = "SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
-/** The columns of unique keys; null in the place of an expression. */
+/** A null column stands for an expression. */
 const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column
   FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique"`;
 
-/** The columns of each unique key of a table, without those that an expression is part of. */
+/** The columns of each unique key without expressions. */
 export function uniqueKeys(
   database: SqliteDatabase,
   tableName: string,
@@ -17,7 +17,7 @@ export function uniqueKeys(
   return [...keys, ...numbers].filter((columns) => !columns.includes(null)) as string[][];
 }
 
-/** A name in SQL, whatever characters another tool gave it. */
+/** Quotes a name, which may have any characters. */
 export function quotedName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

@@ -5,7 +5,7 @@ import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 
-/** Lets one write at a time hold the only connection that writes, in the order of asking. */
+/** Lets one work at a time hold a connection, in the order of asking. */
 export class WriteQueue {
   readonly #places = new BodyQueues();
   #taken = 0;
@@ -14,7 +14,7 @@ export class WriteQueue {
     return this.#taken > 0;
   }
 
-  /** Runs work while it holds the connection. Throws `store_unavailable` when that takes too long to come. */
+  /** Throws `store_unavailable` when the wait for the connection takes too long. */
   async run<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
     const { turn, leave } = this.#places.enter("write");
     this.#taken++;
@@ -41,10 +41,10 @@ async function inTime(turn: Promise<void>, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Waits between tries grow to this; they are short, to catch the pauses of a busy writer. */
+/** The longest wait between tries; short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
 
-/** A time that begins to pass when the signal is first asked for. By real time, as a busy event loop makes waits longer. */
+/** A time limit that starts when its signal is first asked for; real time, as a busy event loop makes waits longer. */
 export class TimeLimit {
   readonly #durationMs: number;
   #signal: AbortSignal | null = null;
@@ -53,14 +53,13 @@ export class TimeLimit {
     this.#durationMs = durationMs;
   }
 
-  /** Aborted when the time is over. */
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.timeout(Math.min(this.#durationMs, MAX_TIMER_MS));
     return this.#signal;
   }
 }
 
-/** Does work again while another process holds the file, until the limit; throws the driver's own errors. */
+/** Repeats work while another process holds the file, until the limit. Throws the driver's errors. */
 export async function whileBusy<T>(
   driver: Pick<SqliteConnection, "resultCode">,
   limit: TimeLimit,
@@ -76,14 +75,14 @@ export async function whileBusy<T>(
   }
 }
 
-// A push of 300,000 records is one commit that would hold the event loop for seconds: each step has a turn for others every 12
-// ms, while a second connection reads the state before. The commit itself cannot be cut, about a millisecond a megabyte of log.
+// A push of 300,000 records would hold the event loop for seconds: its steps give others a turn every 12 ms, while a second
+// connection reads the state before. The commit itself is one piece, of about a millisecond a megabyte of log.
 
-/** Steps after which a write is a long one, and the time of one step that makes it so: that of a row of tens of megabytes. */
+/** A write is long after so many steps, or after a step of so long a time, as of a row of tens of megabytes. */
 const LONG_WRITE_STEPS = 20_000;
 const LONG_STEP_MS = 100;
 
-/** Does the steps of a write, with pauses in between in which others have a turn: gives what the last step returns. */
+/** Does the steps of a write, with pauses for others, and returns the result of the last step. */
 export async function runSteps<T>(
   clock: { monotonicMs(): number; nextTurn(): Promise<void> },
   steps: Steps<T>,

@@ -11,12 +11,12 @@ import { RowBinder } from "./row-binder.ts";
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
 import { TableWrite } from "./table-write.ts";
 
-/** The rows that one body writes. Triggers raise versions, and only one body writes at a time. */
+/** Triggers raise versions, and one body writes at a time. */
 export class BodyTables implements TableWrites {
   readonly #body: SqliteBody;
   readonly #binders: WeakMap<Table, RowBinder>;
 
-  /** `binders` are those of earlier bodies. */
+  /** `binders` may hold those of earlier bodies. */
   constructor(body: SqliteBody, binders: WeakMap<Table, RowBinder>) {
     this.#body = body;
     this.#binders = binders;
@@ -29,7 +29,7 @@ export class BodyTables implements TableWrites {
     this.#body.beginRows();
     const write = new TableWrite(this.#body, table, { conflict, stamps }, binder);
     const records = await this.#body.inSteps(binder.bindAll(writes));
-    await this.#body.inSteps(write.all({ deleted, records }));
+    await this.#body.inSteps(write.all(deleted, records));
     const { written } = write;
     if (written.changed + written.deleted > 0) this.#body.noteChanged(table.name);
     return written;

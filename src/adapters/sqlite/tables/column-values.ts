@@ -1,5 +1,5 @@
-// Values as SQLite stores them: in its own types where these keep every digit and the order of D-3.1. A value of
-// another type than its column's is a BLOB of its JSON text: no column changes a BLOB, and BLOBs sort after all else.
+// Values as SQLite stores them: in its types where these keep every digit and the order of D-3.1. A value that does not fit its
+// column is a BLOB of its JSON text: no affinity changes a BLOB, and BLOBs sort last.
 import { int64Digits } from "../../../domain/shared/decimal.ts";
 import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
 import {
@@ -15,7 +15,7 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The declared type, which is also the affinity: TEXT where SQLite must not turn digits into a number. */
+/** The declared type and affinity: TEXT where SQLite must not turn digits into a number. */
 export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   switch (column.type) {
     case "integer":
@@ -30,17 +30,18 @@ export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   }
 }
 
-/** Makes what is bound for a value of a column. An INTEGER beyond ±(2^53-1) is bound as its digits: INTEGER affinity converts it. */
+/** Encodes values of a column for binding. An INTEGER beyond ±(2^53-1) is bound as digits, which INTEGER affinity converts. */
 export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValue {
   const encode = typeEncoder(column);
   return (value) => {
     if (value === null) return null;
     const encoded = encode(value);
-    return encoded === undefined ? encoder.encode(jsonText(value)) : encoded;
+    if (encoded !== undefined) return encoded;
+    return encoder.encode(typeof value === "number" ? numberText(value) : JSON.stringify(value));
   };
 }
 
-/** Makes what is bound for a value of the column's own type; undefined for any other value. */
+/** Encodes values that fit the column; undefined for others. */
 function typeEncoder(
   column: Column,
 ): (value: Exclude<ColumnValue, null>) => SqliteValue | undefined {
@@ -60,7 +61,7 @@ function typeEncoder(
     case "boolean":
       return (value) => (typeof value === "boolean" ? Number(value) : undefined);
     case "datetime":
-      // Without the Z the bytes sort by time, whatever the number of fraction digits.
+      // Without the Z the bytes sort by time, with any number of fraction digits.
       return (value) =>
         typeof value === "string" && isCanonicalDateTime(value) ? value.slice(0, -1) : undefined;
     case "date":
@@ -78,28 +79,23 @@ function encodeInteger(value: ColumnValue): SqliteValue | undefined {
   return isRawNumber(value) ? int64Digits(value.rawJSON) : undefined;
 }
 
-/** Infinities are texts elsewhere, as JSON has none. */
+/** Infinities are texts in rows, as JSON has none. */
 function encodeReal(value: ColumnValue): SqliteValue | undefined {
   if (value === "Infinity" || value === "-Infinity") return Number(value);
   return typeof value === "number" && !Object.is(value, -0) ? value : undefined;
 }
 
-function jsonText(value: ColumnValue): string {
-  return typeof value === "number" ? numberText(value) : JSON.stringify(value);
-}
-
-/** The values of a row in these columns, as a statement takes them. */
 export function boundValues(columns: readonly Column[], row: Row): SqliteValue[] {
   return columns.map((column) => valueEncoder(column)(row[column.name] ?? null));
 }
 
-/** The columns in a SELECT, for `decodeRows`. */
+/** The columns of a SELECT, for `decodeRows`. */
 export function readColumns(columns: readonly Column[], cutsTextAtNul: boolean): string {
   const read = (column: Column) => `${readExpression(column, cutsTextAtNul)} AS "${column.name}"`;
   return columns.map(read).join(", ");
 }
 
-/** The expression that reads a column without losing a digit or a character. */
+/** Reads a column without losing a digit or a character. */
 function readExpression(column: Column, cutsTextAtNul: boolean): string {
   const name = `"${column.name}"`;
   if (declaredType(column) === "INTEGER") {
@@ -112,10 +108,7 @@ function readExpression(column: Column, cutsTextAtNul: boolean): string {
   return `CASE WHEN instr(${name}, char(0)) THEN CAST(${name} AS BLOB) ELSE ${name} END`;
 }
 
-/**
- * Turns rows as read by `readColumns` into values, in place. Values that other tools wrote come out as near to their
- * column's type as possible.
- */
+/** Decodes rows of `readColumns` in place. Values of other tools come out as near to their column's type as possible. */
 export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[] {
   const decoded = rows as Record<string, ColumnValue | Uint8Array>[];
   for (const { name, type } of columns) {
@@ -130,7 +123,7 @@ export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[]
   return decoded as Row[];
 }
 
-/** Decodes a value that is neither NULL nor BLOB; null when it needs no decoding. */
+/** Decodes values that are neither NULL nor BLOB; null where none needs decoding. */
 function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnValue) | null {
   switch (type) {
     case "text":
@@ -164,13 +157,13 @@ function decodeDateTime(text: string): ColumnValue {
   return isCanonicalDateTime(canonical) ? canonical : (parseDateTime(text) ?? text);
 }
 
-/** Reads a value of another type than its column's, or text with a NUL, which is never JSON. */
+/** A value that does not fit its column, or text with a NUL, which is never JSON. */
 function decodeBlob(bytes: Uint8Array): ColumnValue {
   const text = decoder.decode(bytes);
   return parseJsonOr(text, text);
 }
 
-/** Turns a text that was read as BLOB for its NUL back into text; JSON text never has one. */
+/** Turns text with a NUL, which was read as BLOB, back into text; JSON text has no NUL. */
 export function textWithNul(value: SqliteValue): SqliteValue {
   return value instanceof Uint8Array && value.includes(0) ? decoder.decode(value) : value;
 }

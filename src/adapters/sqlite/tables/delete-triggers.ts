@@ -1,9 +1,8 @@
-// Records the deletes of tables that have opted in: triggers do it in the commit of the delete, whichever program makes it. A
-// column of a key that is changed deletes the old key. D-7.6. `REPLACE` fires no delete triggers unless `recursive_triggers` is
-// on: so before a write a trigger notes the rows in its way, and a note whose row is gone after it becomes a tombstone. A row
-// that comes in the millisecond of its delete was replaced. What happens seldom is in triggers on a view and on the notes, as
-// the body of a trigger costs time for each row. Places are `AUTOINCREMENT` numbers, in the order of commits; a cursor names
-// the list by a random id besides, so one of another file is refused.
+// Triggers record the deletes of tables that have opted in, in the commit of any program. D-7.6. A changed key deletes the old key.
+// `REPLACE` fires no delete triggers unless `recursive_triggers` is on: before a write a trigger notes the rows in its way, and a
+// note whose row is gone afterwards becomes a tombstone. Rare work is in triggers on a view and on the notes, as the body of a
+// trigger costs time for each row. Places are `AUTOINCREMENT` numbers in the order of commits; a cursor has the list's random id
+// besides, so that a cursor of another file is refused.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -21,8 +20,8 @@ const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key,
 const BEGIN_ANEW = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
 /**
- * Makes the triggers of a table with deletes and what they write to, or drops them, within the write that prepared the
- * table. Where one was missing or another one, deletes may have gone unseen: the record is complete from now on.
+ * Makes or drops the triggers of a table, within the write that prepares it. A missing or different trigger may have missed
+ * deletes: the record is then complete from now on.
  */
 export function prepareDeletes(database: SqliteDatabase, table: Table): void {
   const triggers = new OwnTriggers(database, table.name, "delete");
@@ -42,12 +41,10 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
   if (!isComplete) database.run(BEGIN_ANEW, [now, table.name]);
 }
 
-/** The name of the trigger that records deleted rows. */
 export function deleteTriggerName(table: Table): string {
   return triggerName(table.name, "delete", "delete");
 }
 
-/** The definition of the key columns of tombstones. */
 function keyDefinition({ keyColumns }: Table): string {
   return keyColumns.map((column) => `${column.name} ${declaredType(column)}`).join(", ");
 }
@@ -80,7 +77,7 @@ function wantedTriggers(
   ]);
 }
 
-/** The time of a deletion; in a table of another program the order of the row is computed once, not wherever it is looked at. */
+/** In a table of another program the order of the row is computed once, in a subquery. */
 function ownDeletionTime(database: SqliteDatabase, table: Table): string {
   const foreign = database.foreignTables;
   if (!foreign.has(table.name)) return deletionTimeSql("OLD");
@@ -89,9 +86,8 @@ function ownDeletionTime(database: SqliteDatabase, table: Table): string {
 }
 
 /**
- * REPLACE removes the rows in its way without firing their DELETE triggers. They are noted before it; once it is done, the
- * notes are deleted, and those whose row is gone leave tombstones. Notes of a statement that passed over its row go with
- * the next one.
+ * Notes the rows that REPLACE is about to remove. Deleting the notes afterwards makes tombstones of those whose row is gone. Notes
+ * of a statement that wrote nothing go with the next one.
  */
 function replaceTriggers(
   names: TombstoneNames,
@@ -124,7 +120,7 @@ function hasKey(names: TombstoneNames, row: string): string {
   return names.keyColumns.map((name) => `${row}.${name} IS NOT NULL`).join(" AND ");
 }
 
-/** The old row leaves a tombstone at the end of the list, unless its key has one with a greater time. */
+/** Lists a tombstone for the old row, unless its key has one with a greater time. */
 function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
   const { list, keyColumns } = names;
   const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", "OLD")})`;
@@ -136,8 +132,8 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
 }
 
 /**
- * A row that is later than its tombstone removes it. So does one that comes in the millisecond of its delete: it was
- * replaced by delete and insert, or keys were moved up by one.
+ * A later row removes its tombstone. So does a row in the millisecond of its delete: it was replaced by delete and insert, or keys
+ * were moved up by one.
  */
 function forgetOlder(names: TombstoneNames): string {
   const isReplaced = `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`;
@@ -145,7 +141,7 @@ function forgetOlder(names: TombstoneNames): string {
     AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isReplaced})`;
 }
 
-/** The unique keys by which a row can take the place of one with another upsert key. */
+/** Unique keys by which a row can replace one with another upsert key. */
 function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly (readonly string[])[] {
   const upsertKey = new Set(table.keyColumns.map(({ name }) => name));
   return uniqueKeys(database, table.name).filter(
@@ -153,7 +149,7 @@ function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly (read
   );
 }
 
-/** The rows with another upsert key that the new row takes the place of. */
+/** The rows with another upsert key that the new row replaces. */
 function takenRows(names: TombstoneNames, columns: readonly string[]): string {
   const isTaken = columns.map(quotedName).map((name) => `taken.${name} = NEW.${name}`);
   const isOther = `(${names.keyOf("taken")}) IS NOT (${names.keyOf("NEW")})`;

@@ -1,41 +1,37 @@
-// A table as it is in the file.
 import type { IndexColumns } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
-/** The definition with which a table was last prepared, to notice what a changed registry would break. */
+/** How a table was last prepared, to notice what a changed registry would break. */
 export interface Definition {
-  /** The upsert key's columns in their order. */
   readonly key: readonly string[];
-  /** Type by column name, columns that the registry has dropped since included. */
+  /** Types by column name, also of columns that the registry has dropped. */
   readonly columns: Readonly<Record<string, string>>;
-  /** The name of the timestamp column; null without one. */
+  /** The timestamp column; null without one. */
   readonly time: string | null;
-  /** The expression that the order column is generated from; null without one. */
+  /** The expression of the order column; null without one. */
   readonly order: string | null;
-  /** There, and true, for a table that another program made. */
+  /** Present for a table that another program made. */
   readonly isForeign?: true;
 }
 
-/** A column as the file has it. */
 interface FoundColumn {
-  /** The declared type in capital letters, which may be any words or none. */
+  /** The declared type in capital letters: any words, or none. */
   readonly type: string;
   readonly affinity: string;
   readonly isGenerated: boolean;
 }
 
-/** A table in the file, made here or by another program. */
 export interface FoundTable {
-  /** The name in the file; SQLite ignores case in names. */
+  /** As in the file: SQLite ignores case in names. */
   readonly name: string;
   readonly kind: "table" | "view" | "index" | "virtual table";
   readonly isForeign: boolean;
   /** Null for a table that was never prepared. */
   readonly definition: Definition | null;
-  /** Columns by their names, the one to order by included. */
+  /** By name, with the order column. */
   readonly columns: ReadonlyMap<string, FoundColumn>;
-  /** Unique indexes that repsync did not make, compared by their bytes. */
+  /** Unique indexes of others that compare by bytes. */
   readonly keys: readonly IndexColumns[];
   /** The INTEGER PRIMARY KEY; null without one. */
   readonly rowNumberColumn: string | null;
@@ -45,21 +41,20 @@ export interface FoundTable {
 const FIND = `SELECT name, CASE WHEN sql LIKE 'CREATE VIRTUAL%' THEN 'virtual table' ELSE type END AS kind
   FROM sqlite_schema WHERE type <> 'trigger' AND name = ? COLLATE NOCASE`;
 const COLUMNS = "SELECT name, type, pk, hidden IN (2, 3) AS isGenerated FROM pragma_table_xinfo(?)";
-/** The number of the row is the only primary key without an index. */
+/** The row number is the only primary key without an index. */
 const HAS_KEY_INDEX = "SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'";
-/** The name of a column is null in the place of an expression. */
+/** A null column stands for an expression. */
 const KEYS = `SELECT i.name AS "index", c.name AS "column", c.coll = 'BINARY' AS isBinary, c."desc" AS isDescending
   FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c
   WHERE i."unique" AND NOT i.partial AND i.name <> ?2 AND c.key ORDER BY i.seq, c.seqno`;
 const HAS_DEFINITIONS =
   "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_tables'";
 
-/** The name of the index that repsync makes on the key. */
 export function keyIndexName(tableName: string): string {
   return `repsync_key_${tableName}`;
 }
 
-/** Finds what has a name in any case; null when nothing has. */
+/** Finds what has the name in any case; null when nothing has. */
 export function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
   const [schema] = database.all(FIND, [tableName]);
   if (schema === undefined) return null;

@@ -1,19 +1,16 @@
-// The column by which a table with a timestamp is ordered. It is generated because only the file sees the writes of all tools, and
-// it knows SQLite's own functions only, so that every tool can write. Constants in it depend on the row, as SQLite loads all
-// others for every row written. Tables of applications get no column but an index on the expression; the time is then compared
-// by itself too, as a comparison of tuples finds no place in such an index.
+// The column that orders a table with a timestamp. It is generated, as only the file sees the writes of all tools, and uses SQLite's
+// own functions, so that every tool can write. A table of another program has an index on the expression instead.
 import { type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 
-/** The generated column that a table with a timestamp is ordered by: '' for null and unparseable ones. */
+/** '' for null and unparsable timestamps. */
 export const ORDER_COLUMN = "repsync_order";
 
-/** Names of the tables in a file that another program made: nothing is added to them, no order column either. D-11.4. */
+/** Names of tables that another program made, to which nothing is added. D-11.4. */
 export type ForeignTables = ReadonlySet<string>;
 
 /**
- * The value of a row's timestamp in the order, as SQL: its order column, or in a table of another program what that would be
- * generated from; '' in a table without one. `row` names the row in the statement; a bare name would mean the expression by which a
- * query reads a column.
+ * The value of `repsync_order` as SQL: the column, or its expression in a table of another program; '' without a timestamp. `row`
+ * qualifies the names, as a bare name would mean the expression by which a query reads a column.
  */
 export function rowOrder(table: Table, row: string, foreign: ForeignTables): string {
   if (table.timestampColumn === null) return "''";
@@ -29,11 +26,8 @@ export function qualifiedOrder(table: Table, foreign: ForeignTables): string[] {
 }
 
 /**
- * The expression of `repsync_order`: the timestamp when it is a time as this adapter writes it; any other text that
- * the domain reads as a time (`parseDateTime`) in the same form; '' for all else.
- *
- * It knows SQLite's functions only, and asks those for times only of a text that begins with a digit: of a word such as
- * 'now' they throw.
+ * The expression of `repsync_order`: a timestamp in this adapter's form as it is, another text that `parseDateTime` reads in that
+ * form, and '' for the rest. It asks SQLite for times only of texts that begin with a digit, as words such as 'now' throw.
  */
 export function orderExpression(table: Table, prefix = ""): string | null {
   const timestamp = timestampColumnOf(table);
@@ -41,7 +35,7 @@ export function orderExpression(table: Table, prefix = ""): string | null {
   const text = `${prefix}"${timestamp.name}"`;
   const isDate = timestamp.type === "date";
   const isForm = (isDate ? OWN_DATES : OWN_TIMES).map((form) => `${text} GLOB '${form}'`);
-  // A day that its month does not have becomes another one.
+  // SQLite moves a day that the month lacks into the next month.
   const isOwn = `(${isForm.join(" OR ")}) AND ${text} GLOB date(${text}, '+0 days') || '*' AND ${text} >= '0001'`;
   const other = otherTime(text);
   const order = isDate ? `CASE WHEN ${other} NOTNULL THEN substr(${text}, 1, 10) END` : other;
@@ -49,7 +43,7 @@ export function orderExpression(table: Table, prefix = ""): string | null {
 }
 
 const OWN_DATES = ["[0-9]???-??-??"];
-/** The most frequent ones first. None ends with three zeros. */
+/** The most frequent ones first. No fraction ends with three zeros. */
 const OWN_TIMES = [
   ...[".?????[1-9]", "", ".??[1-9]"],
   ...[".????[1-9]0", ".???[1-9]00", ".?[1-9]0", ".[1-9]00"],
@@ -58,9 +52,9 @@ const OWN_TIMES = [
 const JULIAN_DAY_OF_YEAR_1 = 1721425.5;
 const MINUTE = "%Y-%m-%dT%H:%M";
 
-/** A text that begins with a digit as a time in UTC; null when it is none. */
+/** A text that begins with a digit, as time in UTC; null when it is none. */
 function otherTime(text: string): string {
-  // SQLite loads constant arguments for every row that is written, whatever the row, unless they depend on the row.
+  // SQLite loads constant arguments for every written row, unless they depend on the row.
   const the = (value: string | number) =>
     `CASE WHEN ${text} NOTNULL THEN ${typeof value === "string" ? `'${value}'` : value} END`;
   const part = (of: string, from: number, length?: number) =>
@@ -75,7 +69,7 @@ function otherTime(text: string): string {
   const isSeconds = `julianday(${minute} || ${seconds}) NOTNULL AND length(${seconds}) < 14`;
   const isTime = `${sameMinute} = ${isoMinute} AND ${text} >= '0001' AND ${isSeconds}`;
 
-  // The Julian day of 2000, by which the zone is measured, is 2451544.5; a part of a second more undoes rounding.
+  // 2451544.5 is the Julian day of 2000, which measures the zone; the small part undoes rounding.
   const shift = `julianday(${the("2000-01-01")}, ${part(zone, 1, 3)} || ':' || ${part(zone, -2)})`;
   const shifted = `julianday(${minute}) - ${shift} + 2451544.500001`;
   const isZone = `replace(${zone}, ${the(":")}, ${the("")}) GLOB '[+-][0-2][0-9][0-5][0-9]' AND ${zone} NOT GLOB '?24*'`;

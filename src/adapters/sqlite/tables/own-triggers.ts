@@ -2,7 +2,6 @@
 import type { SqliteDatabase } from "../driver/database.ts";
 import { quotedName } from "../driver/unique-keys.ts";
 
-/** The purpose of a trigger. */
 type TriggerUse = "delete" | "stamp";
 
 const FIND = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'
@@ -19,14 +18,14 @@ export class OwnTriggers {
     this.#use = use;
   }
 
-  /** Its name and its SQL. */
+  /** The trigger's name and SQL. */
   make(name: string, event: string, statements: readonly string[]): readonly [string, string] {
     const full = triggerName(this.#tableName, this.#use, name);
     const body = statements.map((sql) => `${sql};`).join(" ");
     return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
   }
 
-  /** Makes exactly these triggers of those of its use. False where one of them was missing or another one. */
+  /** Makes exactly the wanted triggers of its use. False where one was missing or different. */
   set(wanted: ReadonlyMap<string, string>): boolean {
     const found = this.#find();
     const isSame = [...wanted].every(([name, sql]) => found.get(name) === sql);
@@ -51,7 +50,7 @@ export function triggerName(tableName: string, use: TriggerUse, name: string): s
   return `repsync_${use}.${name}.${tableName}`;
 }
 
-/** Drops all of a table: no column that one of them names can be dropped. */
+/** Drops all own triggers: a column that one of them names cannot be dropped. */
 export function dropOwnTriggers(database: SqliteDatabase, tableName: string): void {
   for (const use of ["delete", "stamp"] as const) new OwnTriggers(database, tableName, use).drop();
 }

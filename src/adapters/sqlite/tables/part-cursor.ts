@@ -1,8 +1,8 @@
-// The values that rows are ordered by, as JSON for cursors of parts.
+// Positions in the order of rows, as JSON for cursors of parts.
 import { orElse } from "../../../domain/shared/errors.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 
-/** Null where no row compares as after the position, which has NULL in it. */
+/** Null for a position with NULL, as no row compares as after it. */
 export function positionJson(position: readonly SqliteValue[]): unknown {
   if (position.includes(null)) return null;
   return position.map((value) =>
@@ -10,7 +10,7 @@ export function positionJson(position: readonly SqliteValue[]): unknown {
   );
 }
 
-/** The position of so many columns; null for what is none. */
+/** Null unless the JSON is a position of so many columns. */
 export function readPosition(json: unknown, columns: number): readonly SqliteValue[] | null {
   if (!Array.isArray(json) || json.length !== columns) return null;
   const values = json.map(read);

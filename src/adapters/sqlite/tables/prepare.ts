@@ -25,12 +25,12 @@ export const DEFINITION_TABLES = [
 
 const FOREIGN = "SELECT name FROM repsync_tables WHERE json_extract(definition, '$.isForeign')";
 
-/** Takes up which tables another program made, within the write that opens the store. */
+/** Reads which tables another program made, within the write that opens the store. */
 export function readForeignTables(database: SqliteDatabase): void {
   for (const { name } of database.all(FOREIGN)) database.foreignTables.add(String(name));
 }
 
-/** Looks at all tables without changing one, within a read or a write. Throws `schema_conflict` that names each refused one. */
+/** Examines without a change, within a read or a write. Throws `schema_conflict` that names each refused table. */
 export function examineTables(
   database: SqliteDatabase,
   tables: readonly Table[],
@@ -72,7 +72,7 @@ function prepareTable(database: SqliteDatabase, { table, found, isReplaced }: Ex
 }
 
 function createTable(database: SqliteDatabase, table: Table): void {
-  // Stored, so that it is computed once for each time that a row is written. SQLite cannot add such a column later.
+  // STORED computes the order once for each write of a row. SQLite cannot add a stored column later.
   const order = orderColumnSql(table, "STORED");
   const columns = [...table.columns.map(columnSql), ...(order === null ? [] : [order])];
   database.run(`CREATE TABLE "${table.name}" (${columns.join(", ")})`);
@@ -85,7 +85,7 @@ function addColumns(database: SqliteDatabase, table: Table, found: FoundTable): 
   }
 }
 
-/** Without NOT NULL: nulls are checked before writing, so a registry may drop a column and go on. */
+/** Without NOT NULL, as a registry may drop a column and go on; nulls are checked before writing. */
 function columnSql(column: Column): string {
   return `"${column.name}" ${declaredType(column)}${isNumberedByStore(column) ? " PRIMARY KEY" : ""}`;
 }
@@ -95,7 +95,7 @@ function orderColumnSql(table: Table, kind: "STORED" | "VIRTUAL"): string | null
   return order === null ? null : `${ORDER_COLUMN} TEXT GENERATED ALWAYS AS (${order}) ${kind}`;
 }
 
-/** Makes the order column of a table that was there, anew when what it is generated from has changed. */
+/** Makes the order column of an existing table, anew when its expression has changed. */
 function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTable): void {
   const wanted = orderColumnSql(table, "VIRTUAL");
   const isThere = found.columns.has(ORDER_COLUMN);
@@ -109,7 +109,7 @@ function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTabl
   if (wanted !== null) database.run(`${alter} ADD COLUMN ${wanted}`);
 }
 
-/** Makes indexes; in a table of another program only those that none of its own stands for. */
+/** Makes indexes; in a table of another program only where none of its own serves. */
 function setIndexes(database: SqliteDatabase, table: Table, found: FoundTable | null): void {
   const serving = found?.isForeign ? servingKey(table, found.keys) : undefined;
   const keyIndex = keyIndexName(table.name);
@@ -130,7 +130,7 @@ function orderIndexName(table: Table): string {
   return `repsync_order_${table.name}`;
 }
 
-/** Makes an index, anew when it is not exactly this one. */
+/** Makes an index, anew when its SQL differs. */
 function setIndex(database: SqliteDatabase, name: string, sql: string): void {
   if (indexSql(database, name) === sql) return;
   dropIndex(database, name);
@@ -141,7 +141,7 @@ function dropIndex(database: SqliteDatabase, name: string): void {
   database.run(`DROP INDEX IF EXISTS "${name}"`);
 }
 
-/** The definition of a prepared table; columns that the registry dropped stay in it. */
+/** Keeps the columns that the registry has dropped. */
 function definitionOf(table: Table, found: FoundTable | null): Definition {
   const types = table.columns.map((column) => [column.name, typeName(column)]);
   return {

@@ -1,4 +1,4 @@
-// Turns records into what the statements that write them bind.
+// Binds records to the statements that write them.
 import type { Column, ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
@@ -6,25 +6,21 @@ import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
 import { type ForeignTables, rowOrder } from "./order-column.ts";
 
-/** The columns that a record has, and the SQL that writes them. Most records of a push have all columns. */
+/** The columns of a record, and the SQL that writes them. Most records of a push have all columns. */
 interface RowShape {
-  /**
-   * Writes one row; the values are those of the columns. The rule `newer` is for records with a time, and leaves a row as
-   * it is whose `repsync_order` is no less.
-   */
+  /** Writes one row from the values of the columns. `newer` is for records with a time, and keeps a row whose `repsync_order` is no less. */
   upsert(conflict: ConflictRule): string;
-  /** The places of the key's values among those of the row, in the order of `keyColumns`. */
+  /** Places of the key among the values, in the order of `keyColumns`. */
   readonly keyPlaces: readonly number[];
-  /** Tells by `order` whether a row with the key is there, and by `isChanged` whether another column than its time would change. */
+  /** Reads `order` of the stored row, and `isChanged`: true when a column other than the time would change. */
   readonly stored: RowQuery;
-  /** The place of the timestamp; null when the record or the table has none. */
+  /** Place of the timestamp among the values; null without one. */
   readonly timePlace: number | null;
 }
 
-/** A query about the row that a record would write. */
 interface RowQuery {
   readonly sql: string;
-  /** The places of the bound values among those of the row. */
+  /** Places of the bound values among those of the row. */
   readonly places: readonly number[];
 }
 
@@ -39,7 +35,7 @@ interface BoundColumn {
   readonly encode: ReturnType<typeof valueEncoder>;
 }
 
-/** Shapes that are kept: columns may be absent in many combinations. */
+/** Absent columns make many combinations. */
 const MAX_SHAPES = 64;
 
 export class RowBinder {
@@ -47,7 +43,7 @@ export class RowBinder {
   readonly #foreign: ForeignTables;
   readonly #columns: readonly BoundColumn[];
   readonly #whole: RowShape;
-  /** Shapes by the names of their columns. */
+  /** By column names. */
   readonly #parts = new Map<string, RowShape>();
 
   constructor(table: Table, foreign: ForeignTables) {
@@ -67,7 +63,7 @@ export class RowBinder {
     return { write, shape: this.#whole, values };
   }
 
-  /** A step for each. */
+  /** A step a record. */
   *bindAll(writes: readonly RowWrite[]): Steps<readonly BoundWrite[]> {
     const bound: BoundWrite[] = [];
     for (const write of writes) {
@@ -115,12 +111,12 @@ export class RowBinder {
   }
 }
 
-/** `isNewer` is the condition of the guard, under which the row always changes; empty without one. */
+/** `isNewer` is the guard's condition, under which the row always changes; empty without a guard. */
 function upsertSql(table: Table, columns: readonly Column[], isNewer: string): string {
   const names = (list: readonly Column[]) => list.map(({ name }) => `"${name}"`);
   const updated = names(table.updateColumns.filter((column) => columns.includes(column)));
   const marks = columns.map((_, i) => `?${i + 1}`).join(", ");
-  // With an alias, as a table may be called "excluded".
+  // The alias is for a table called "excluded".
   const insert = `INSERT INTO "${table.name}" AS stored (${names(columns).join(", ")}) VALUES (${marks})`;
   const conflict = `${insert} ON CONFLICT (${names(table.keyColumns).join(", ")})`;
   if (updated.length === 0) return `${conflict} DO NOTHING`;
@@ -129,7 +125,7 @@ function upsertSql(table: Table, columns: readonly Column[], isNewer: string): s
   return `${conflict} DO UPDATE SET ${set} WHERE ${isNewer || isChanged(updated, excluded)}`;
 }
 
-/** Bytes tell whether a row changes, whatever the collation that another tool gave a column. */
+/** Compares bytes, whatever collation another tool gave a column. */
 function isChanged(names: readonly string[], values: readonly string[]): string {
   const before = names.map((name) => `stored.${name} COLLATE BINARY`).join(", ");
   return `(${before}) IS NOT (${values.join(", ")})`;

@@ -1,11 +1,11 @@
-// Rows of a table by a value that they have in a column, or by their keys, within a transaction.
+// Rows by the value of a column or by key, within a transaction.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
 import { leaveNoTombstones } from "./tombstone-writes.ts";
 
-/** Every row with one of these values in a column, whole; none in a table without the column. */
+/** Whole rows with one of the values; none in a table without the column. */
 export function readRowsBy(
   work: SqliteWork,
   table: Table,
@@ -20,7 +20,7 @@ export function readRowsBy(
   );
 }
 
-/** The rows with these keys, whole, each once. */
+/** Whole rows with the keys, each once. */
 export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly Row[]): Row[] {
   const isKey = table.keyColumns.map(({ name }) => `"${name}" = ?`).join(" AND ");
   const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
@@ -34,7 +34,7 @@ function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
   return `SELECT ${readColumns(table.columns, cutsTextAtNul)} FROM "${table.name}"`;
 }
 
-/** Changes the given fields, as far as the table has such columns. */
+/** Changes those of the fields that the table has. */
 export function changeRowsBy(
   work: SqliteWork,
   table: Table,
@@ -62,7 +62,7 @@ export function removeRowsBy(
   leaveNoTombstones(work, table, [columnName, encoded], () => work.run(sql, [encoded]));
 }
 
-/** Bytes tell, whatever the collation that another tool gave the column; an index serves the first comparison. */
+/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
 function isValue(columnName: string): string {
   return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
 }

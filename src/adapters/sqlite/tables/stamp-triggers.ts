@@ -1,15 +1,14 @@
-// Stamps the rows that other programs write to a stamped table, and whose time they leave alone: triggers set it in the same
-// statement, by what the row and the tombstone of its key had (`stampFate`). They are silent while a commit of this service goes
-// on, which holds a row in `repsync_moment`. A stamp is another time than before, so that no trigger meets it again, whatever
-// `recursive_triggers` says; `changes()` does not count it. REPLACE removes the row in its way before any trigger after it: one
-// before it notes that row's time, and that of the tombstone, which one of another trigger may forget. D-14.2.
+// Stamps rows of a stamped table whose time other programs do not set: triggers set it in the same statement, as `stampFate` decides.
+// D-14.2. A row in `repsync_moment` silences them during a commit of this service. A stamp differs from the time before, so that no
+// trigger fires on it again, also with `recursive_triggers`; `changes()` does not count it. REPLACE removes the old row first: a
+// trigger before it notes the time of that row, and of the tombstone, which another trigger may remove.
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { OwnTriggers } from "./own-triggers.ts";
 import { deletionTimeSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
 
-/** Times that the statement under way has found of a key before it writes a row; what a former one left is stale. */
+/** Times that a statement finds of a key before it writes the row; those of earlier statements are stale. */
 const PRESENT = `CREATE TABLE IF NOT EXISTS repsync_present (
     table_name TEXT NOT NULL, ${ORDER_COLUMN} TEXT NOT NULL
   )`;
@@ -77,7 +76,7 @@ function wantedTriggers(
   ]);
 }
 
-/** Now, or right behind the latest of the times that are not too far ahead, as the time column holds it. */
+/** Now, or right after the latest of the times that are not too far ahead, in the form of the time column. */
 function stampSql(sources: readonly string[]): string {
   const latest = `SELECT coalesce(max(${deletionTimeSql("seen")}), ${TRIGGER_NOW}) AS at FROM (${sources.join(" UNION ALL ")}) AS seen`;
   const digits = "CASE WHEN at GLOB '*.000000' THEN 19 WHEN at GLOB '*000' THEN 23 ELSE 26 END";

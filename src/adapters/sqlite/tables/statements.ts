@@ -1,4 +1,4 @@
-// The SQL that reads one table. Names come from the registry, which allows only letters, digits and underscores.
+// The SQL that reads a table. Names come from the registry: letters, digits and underscores.
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, Table } from "../../../domain/sync/table/table.ts";
 import { columnsOf, type RowColumns } from "../../../ports/tables/table-store.ts";
@@ -7,28 +7,27 @@ import type { SqliteWork } from "../driver/run-body.ts";
 import { readColumns } from "./column-values.ts";
 import { ORDER_COLUMN, qualifiedOrder } from "./order-column.ts";
 
-/** Consecutive rows of a table: one range of one of the two indexes that every table has. */
+/** Consecutive rows: one range of one of the two indexes of every table. */
 export interface RowRange {
   readonly order: "table" | "key";
-  /** At the first row, at a time, or right after a place, in the direction of reading. */
+  /** At the first row, at a time, or after a position in the direction of reading. */
   readonly from: "first" | "time" | "position";
-  /** True where it ends with a key; only in the order of the key. */
+  /** True where the range ends with a key; in the order of the key only. */
   readonly hasEnd?: boolean;
-  /** True reads from the end; only of rows that have a key, as no row compares as before NULL. */
+  /** Reads from the end; only rows with a key, as no row compares as before NULL. */
   readonly isReverse?: boolean;
-  /** True where it ends with a time; only in reverse. */
+  /** True where the range ends with a time; in reverse only. */
   readonly hasEndTime?: boolean;
-  /** True leaves out rows without a key. */
+  /** Leaves out rows without a key. */
   readonly hasKey: boolean;
 }
 
-/** A range, and the values that its conditions bind. */
 export interface Start {
   readonly range: RowRange;
   readonly values: readonly SqliteValue[];
 }
 
-/** The start of all rows, or of those at or after a canonical time. It has no effect on a table without a timestamp. */
+/** Starts at the first row, or at a canonical time, which a table without a timestamp ignores. */
 export function firstStart(table: Table, sinceTime: string | null, hasKey: boolean): Start {
   if (sinceTime === null || table.timestampColumn === null) {
     return { range: { order: "table", from: "first", hasKey }, values: [] };
@@ -39,10 +38,9 @@ export function firstStart(table: Table, sinceTime: string | null, hasKey: boole
   };
 }
 
-/** The facts beside the registry that the SQL of a table depends on. */
 type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
 
-/** The SQL that reads one table. Values of a statement are first those of its range. */
+/** Statements bind the values of the range first. */
 export class TableSql {
   readonly #table: Table;
   readonly #order: readonly string[];
@@ -68,15 +66,12 @@ export class TableSql {
     return this.#columns[columns].list;
   }
 
-  /**
-   * Reads rows; where all have a key, with their `repsync_order` in a table that has one. Values: those of the range, the
-   * number of rows, the rows to skip.
-   */
+  /** Reads rows, with `repsync_order` where all have a key. Binds the range, the number of rows, and the rows to skip. */
   rows(columns: RowColumns, range: RowRange): string {
     return `SELECT ${this.#select(columns, range)} ${this.#from(range)} ${this.#by(range)} LIMIT ? OFFSET ?`;
   }
 
-  /** Reads one row's place in the order of the range. Values: those of the range, then the number of rows before it. */
+  /** Reads the position of a row. Binds the range, and the number of rows before it. */
   place(range: RowRange): string {
     const time = range.order === "table" ? this.#orderColumn() : [];
     const place = [...time, this.#keyPlace].join(", ");
@@ -87,7 +82,7 @@ export class TableSql {
     return `SELECT count(*) AS n ${this.#from(range)}`;
   }
 
-  /** Reads the row with a key. Values: the key. */
+  /** Binds the key. */
   byKey(columns: RowColumns): string {
     const isKey = this.#key.map((name) => `${name} = ?`).join(" AND ");
     return `SELECT ${this.#select(columns, { hasKey: true })} FROM "${this.#table.name}" WHERE ${isKey}`;
@@ -97,7 +92,7 @@ export class TableSql {
     return [this.#columns[columns].sql, ...(hasKey ? this.#orderColumn() : [])].join(", ");
   }
 
-  /** Nothing in a table without a timestamp, whose order is its key. */
+  /** Empty without a timestamp, as the key is the order then. */
   #orderColumn(): readonly string[] {
     return this.#table.timestampColumn === null ? [] : [`${this.#order[0]} AS ${ORDER_COLUMN}`];
   }
@@ -119,7 +114,7 @@ export class TableSql {
   }
 }
 
-/** An expression in a comparison of tuples finds no place in an index, but one alone does. */
+/** A tuple with an expression finds no place in an index, so the expression is compared alone as well. */
 function startConditions(
   order: readonly string[],
   from: RowRange["from"],
@@ -137,7 +132,6 @@ function tuple(names: readonly string[]): string {
   return `(${names.join(", ")})`;
 }
 
-/** Question marks, as many as there are names. */
 function marks(names: readonly unknown[]): string {
   return tuple(names.map(() => "?"));
 }

@@ -1,6 +1,6 @@
-// The check that a table of the file can be the registry's, made before anything is written. D-2.4, D-11.4. Keys are
-// compared by bytes: under NOCASE two keys of the other end would be one row here. A column fits by the kind of values that
-// SQLite keeps in it (its affinity); what else an application declares refuses single records at most.
+// Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Keys must compare by bytes: under
+// NOCASE two keys of the other end would be one row. Columns must have the affinity of their type; other declarations of an
+// application refuse single records at most.
 import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -16,20 +16,20 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { type FoundTable, findTable, keyIndexName } from "./found-table.ts";
 
-/** A table of the registry beside what the file has in its place. */
+/** A table of the registry, and what the file has in its place. */
 export interface ExaminedTable {
   readonly table: Table;
-  /** Null where the file has nothing of its name. */
+  /** Null where the name is free. */
   readonly found: FoundTable | null;
-  /** Everything that is in the way of the registry's table, where what is there is to stay. */
+  /** Everything that keeps the found table from being the registry's. */
   readonly refusal: TableRefusal;
-  /** True for an empty table of repsync's own that is made anew, as it does not fit. */
+  /** True for an empty table of repsync that does not fit and is made anew. */
   readonly isReplaced: boolean;
 }
 
 const INDEX_SQL = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?";
 
-/** Looks at a table, within a read or a write. */
+/** Within a read or a write. */
 export function examineTable(database: SqliteDatabase, table: Table): ExaminedTable {
   const found = findTable(database, table.name);
   const problems = found === null ? [] : tableProblems(database, table, found);
@@ -39,19 +39,19 @@ export function examineTable(database: SqliteDatabase, table: Table): ExaminedTa
   return { table, found, refusal, isReplaced };
 }
 
-/** SQL of an index in the file; null without one. */
+/** Null without such an index. */
 export function indexSql(database: SqliteDatabase, name: string): string | null {
   const [index] = database.all(INDEX_SQL, [name]);
   return index === undefined ? null : String(index["sql"]);
 }
 
-/** The index on the key that repsync makes where no other serves. */
+/** The index on the key, where no other serves. */
 export function keyIndexSql(table: Table): string {
   const keys = table.keyColumns.map(({ name }) => `"${name}"`).join(", ");
   return `CREATE UNIQUE INDEX "${keyIndexName(table.name)}" ON "${table.name}" (${keys})`;
 }
 
-/** Rows that exist cannot follow a column to another type name. */
+/** The type that stored rows have, as they cannot follow a change of it. */
 export function typeName(column: Column): string {
   return isNumberedByStore(column) ? `${column.type} auto_increment` : column.type;
 }
@@ -111,7 +111,7 @@ function missingColumnProblem(column: Column, found: FoundTable): string | null 
   return needsValue ? "may not be null and would be in the rows that exist" : null;
 }
 
-/** True when the key tells rows apart as repsync does: by bytes, and each has its own. */
+/** The key must compare by bytes and be unique. */
 function keyProblems(database: SqliteDatabase, table: Table, found: FoundTable): string[] {
   const keys = table.keyColumns.map(({ name }) => `"${name}"`);
   if (keys.some((name) => !isComparedByBytes(database, found, name))) {
@@ -124,7 +124,7 @@ function keyProblems(database: SqliteDatabase, table: Table, found: FoundTable):
   return [sharedKey(keys)];
 }
 
-/** No pragma tells the collation of a column, but a comparison with it does. */
+/** Compares a literal, as no pragma tells the collation of a column. */
 function isComparedByBytes(database: SqliteDatabase, found: FoundTable, column: string): boolean {
   const values = `SELECT ${column} AS v FROM "${found.name}" WHERE false UNION ALL SELECT 'x'`;
   return database.all(`SELECT 1 FROM (${values}) WHERE v IN ('X', 'x ')`).length === 0;

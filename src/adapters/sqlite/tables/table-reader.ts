@@ -1,5 +1,4 @@
-// Reads rows: pages and totals, each pair from one snapshot, and rows by key. Totals and places at offsets are used again
-// while the table is unchanged.
+// Reads pages with their totals from one snapshot, and rows by key. Totals and positions are reused while the table is unchanged.
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
@@ -22,22 +21,20 @@ import { ORDER_COLUMN } from "./order-column.ts";
 import { positionJson, readPosition } from "./part-cursor.ts";
 import { firstStart, type RowRange, type Start, TableSql } from "./statements.ts";
 
-/** Rows of the first portion of a page, which shows how large they are. */
+/** Rows of the first portion of a page, which shows their size. */
 const FIRST_PORTION_ROWS = 16;
-/** About as much JSON as the later portions have, in bytes. */
+/** The JSON of a later portion, in bytes, about. */
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-/** A row's place in the order of its table, or of its key, as the file has it: the values that it is ordered by. */
+/** A row's position in the order of its table or key: the stored values that it is ordered by. */
 type Place = readonly SqliteValue[];
 
 type AtCursor = Extract<PageStart, { readonly cursor: string | null }>;
 
-/** A start, and the rows to be skipped from there on. */
 interface SkippingStart extends Start {
   readonly skipRows: number;
 }
 
-/** A page that is being read. */
 interface OpenPage {
   readonly table: Table;
   readonly columns: RowColumns;
@@ -46,12 +43,12 @@ interface OpenPage {
   readonly wantedRows: number;
   readonly totalRows: number | null;
   readonly size: PageSize;
-  /** Without a limit of bytes only the first rows of a portion are measured: measuring all takes a third as long as reading. */
+  /** Without a limit of bytes only the first rows of a portion are measured: measuring all takes a third of the time of reading. */
   readonly isSampled: boolean;
   measuredRows: number;
   readonly rows: Row[];
   cursor: string | null;
-  /** True when the next row would be too much, or there is none. */
+  /** True when the next row is too much, or there is none. */
   isEnded: boolean;
 }
 
@@ -59,14 +56,14 @@ export class TableReader {
   readonly #database: SqliteDatabase;
   readonly #sql = new WeakMap<Table, TableSql>();
   readonly #bookmarks = new PageBookmarks<Place>();
-  /** Places of rows that were read: other tools may write values whose place the row does not tell. */
+  /** Positions of rows that were read: values of other tools do not tell them. */
   readonly #places = new WeakMap<RowPosition, Place>();
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
   }
 
-  /** Reads with turns for others in between; a table that was changed in one of them is read anew, at once. */
+  /** Gives others turns. A table that changes in one of them is read anew without turns. */
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
     const { from, sinceTime = null } = query;
     const hasKey = !("offsetRows" in from || "cursor" in from);
@@ -119,7 +116,7 @@ export class TableReader {
     );
   }
 
-  /** The beginning of a page: for one at an offset, with all rows before it to be skipped. */
+  /** A page at an offset starts with all rows before it to skip. */
   #startOf(table: Table, first: Start, query: RowsQuery): SkippingStart {
     const { from } = query;
     if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
@@ -162,7 +159,7 @@ export class TableReader {
     };
   }
 
-  /** Goes from the nearest known place to an offset, in the index alone, and remembers the place found. */
+  /** Goes from the nearest bookmark to an offset, in the index alone, and keeps a bookmark there. */
   #nearestStart(table: Table, start: SkippingStart, sequence: PageSequence): SkippingStart {
     const { skipRows: offsetRows } = start;
     const bookmark = this.#bookmarks.find(sequence, offsetRows);
@@ -170,7 +167,7 @@ export class TableReader {
     const nearest = startBehind(start, bookmark?.position ?? null, skipRows);
     if (skipRows === 0) return nearest;
     const position = this.#placeIn(table, nearest, skipRows - 1);
-    // No row compares as after a key with NULL in it, which other tools may have written.
+    // No row compares as after a key with NULL, which other tools may write.
     if (position === null || position.includes(null)) return nearest;
     this.#bookmarks.remember(sequence, { offsetRows, position });
     return startBehind(start, position);
@@ -206,7 +203,7 @@ export class TableReader {
     return partCursor(positionJson(position), { position: counted, skip: skipRows });
   }
 
-  /** The number of rows from a start on, unless it is known. */
+  /** Counts the rows from a start on, unless the number is known. */
   #countRows(table: Table, { range, values }: Start, sequence: PageSequence): number {
     const known = range.hasKey ? null : this.#bookmarks.totalRows(sequence);
     if (known !== null) return known;
@@ -216,26 +213,26 @@ export class TableReader {
     return totalRows;
   }
 
-  /** The place of a row so many behind a start; null where there is none. */
+  /** The position of the row `skipRows` behind a start; null where there is none. */
   #placeIn(table: Table, { range, values }: Start, skipRows: number): Place | null {
     const [row] = this.#database.all(this.#sqlOf(table).place(range), [...values, skipRows]);
     return row === undefined ? null : Object.values(row).map((value) => this.#compared(value));
   }
 
-  /** All rows of a table from a time on, as they are now; within `read`. */
+  /** All rows from a time on, in their present state. Within `read`. */
   #sequenceOf({ name, timestampColumn }: Table, sinceTime: string | null): PageSequence {
     const version = this.#database.versionOf(name);
     return { tableName: name, sinceTime: timestampColumn === null ? null : sinceTime, version };
   }
 
-  /** Decodes rows that have a key, and remembers their places. */
+  /** Decodes rows with a key, and remembers their positions. */
   #placedRows(table: Table, found: SqliteRow[], columns: RowColumns): Row[] {
     const isTimed = table.timestampColumn !== null;
     const places = found.map((row) => [
       ...(isTimed ? [row[ORDER_COLUMN] ?? null] : []),
       ...table.keyColumns.map(({ name }) => this.#compared(row[name] ?? null)),
     ]);
-    const values = isTimed ? found.map(withoutOrder) : found;
+    const values = found.map(({ [ORDER_COLUMN]: _order, ...others }) => others);
     const rows = decodeRows(values, this.#sqlOf(table).columns(columns));
     for (const [i, row] of rows.entries()) this.#places.set(row, places[i] as Place);
     return rows;
@@ -256,7 +253,7 @@ export class TableReader {
     return this.#placeOf(table, row).slice(table.timestampColumn === null ? 0 : 1);
   }
 
-  /** A value in the form in which it is bound: text with a NUL was read as BLOB. */
+  /** The bound form of a value: text with a NUL was read as BLOB. */
   #compared(value: SqliteValue): SqliteValue {
     return this.#database.cutsTextAtNul ? textWithNul(value) : value;
   }
@@ -288,7 +285,7 @@ function startAtCursor(
   return { range, values: [...(position ?? []), ...(hasEndTime ? first.values : [])], skipRows };
 }
 
-/** After the place or at the first row, whichever is later: one condition makes one range of the index. */
+/** After the position or at the first row, whichever is later: one condition makes one range of the index. */
 function startBehind(first: Start, position: Place | null, skipRows = 0): SkippingStart {
   const [time] = first.values;
   const order = position?.[0];
@@ -302,12 +299,8 @@ function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
   return isEnded || rows.length >= wantedRows;
 }
 
-/** The number of rows to read next, by the size of those read so far. */
+/** Rows to read next, by the size of those before. */
 function portionRows({ measuredRows, size }: OpenPage): number {
   if (measuredRows === 0) return FIRST_PORTION_ROWS;
   return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * measuredRows));
-}
-
-function withoutOrder({ [ORDER_COLUMN]: _order, ...values }: SqliteRow): SqliteRow {
-  return values;
 }

@@ -26,13 +26,7 @@ import { TombstoneWrites } from "./tombstone-writes.ts";
 
 type TableWriteRules = Pick<DecisionRule<never>, "conflict" | "stamps">;
 
-/** The writes: tombstones first. */
-interface BoundWrites {
-  readonly deleted: readonly TombstoneWrite[];
-  readonly records: readonly BoundWrite[];
-}
-
-/** The fate of a record; a trigger may pass over one without a word. */
+/** A trigger may pass over a record in silence. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
 const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
@@ -41,7 +35,6 @@ const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
 /** `repsync_order` of a row with the first stamp. */
 const FIRST_ORDER = FIRST_STAMP.slice(0, -1);
 
-/** Writes records one after the other, and gathers what became of them. */
 export class TableWrite {
   readonly #failures: WriteFailure[] = [];
   readonly #kept: number[] = [];
@@ -58,16 +51,16 @@ export class TableWrite {
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
   readonly #isGuarded: boolean;
-  /** True when the time of a row that has changed is always that of its record. */
+  /** True when a changed row always has the time of its record. */
   readonly #writesTime: boolean;
-  /** `aheadLimit`, as a value of `repsync_order` too. */
+  /** `aheadLimit`, and the same as `repsync_order`. */
   readonly #aheadLimit: string;
   readonly #aheadOrder: string;
-  /** The earliest values of `repsync_order` of changed rows, and of kept ones. */
+  /** The earliest `repsync_order` of changed rows and of kept ones. */
   #earliestChanged: string | null = null;
   #earliestKept: string | null = null;
   #hasForeignTrigger: boolean | null = null;
-  /** The last one: to find it among all for each row takes a tenth of a write's time. */
+  /** The last statement: finding it for each row takes a tenth of the time of a write. */
   #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
 
   constructor(database: SqliteWork, table: Table, rules: TableWriteRules, binder: RowBinder) {
@@ -100,14 +93,14 @@ export class TableWrite {
     };
   }
 
-  /** A step for each. */
-  *all({ deleted, records }: BoundWrites): Steps<void> {
+  /** Writes tombstones first. A step a write. */
+  *all(deleted: readonly TombstoneWrite[], records: readonly BoundWrite[]): Steps<void> {
     for (const tombstone of deleted) {
       this.#bury(tombstone);
       yield;
     }
     yield* this.#tombstones?.meet(records.values().map(keyOf)) ?? [];
-    // Triggers go by the time of this commit then, and stamp nothing.
+    // Triggers then take the time of this commit, and stamp nothing.
     const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
     const now = keptTime(formatMs(this.#nowMs));
     if (isMoment) this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
@@ -159,7 +152,7 @@ export class TableWrite {
     }
   }
 
-  /** The record with its time; null for one that is not to be written. D-14.2. */
+  /** The record with its time; null for a record that is not to be written. D-14.2. */
   #stamped(bound: BoundWrite, stamps: StampRule): BoundWrite | null {
     const { row, index } = bound.write;
     const stored = this.#stored(bound);
@@ -177,13 +170,13 @@ export class TableWrite {
     return this.#binder.bind({ ...bound.write, row: timed });
   }
 
-  /** With the guard its tombstone keeps a row out that is not later. */
+  /** The guard keeps out a row that is no later than its tombstone. */
   #isKeptOut(bound: BoundWrite): boolean {
     if (this.#rules.conflict !== "newer" || this.#tombstones === null) return false;
     return this.#tombstones.keepsOut(() => keyOf(bound), parseDateTime(orderOf(bound)));
   }
 
-  /** The file compares times that rank as they are written; the domain ranks the others, which are rare. */
+  /** The statement compares plain times; the domain ranks the others, which are rare. */
   #writeGuarded(bound: BoundWrite): RecordFate {
     const order = orderOf(bound);
     if (this.#table.stamped && order === FIRST_ORDER && this.#isUndecided(bound)) return "kept";
@@ -209,7 +202,7 @@ export class TableWrite {
     return this.#run(bound, "overwrite") ? "changed" : this.#unwritten(bound);
   }
 
-  /** The fate of a record that nothing kept out: only a trigger of another program passes over one. */
+  /** Only a trigger of another program passes over a record that nothing keeps out. */
   #unwritten(bound: BoundWrite): RecordFate {
     this.#hasForeignTrigger ??= this.#database.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
     if (!this.#hasForeignTrigger) return "same";
@@ -222,7 +215,7 @@ export class TableWrite {
     if (this.#table.timestampColumn === null) return;
     const hasTime = this.#writesTime && bound.shape.timePlace !== null;
     const order = hasTime ? orderOf(bound) : (this.#buries.orderAt(keyOf(bound)) ?? "");
-    // A row without a time is met by every run.
+    // Every run reads rows without a time.
     if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
 
@@ -235,7 +228,7 @@ export class TableWrite {
     return this.#statement.prepared.run(values) > 0;
   }
 
-  /** The row with the key of a record, and whether the record would change another of its columns than the time. */
+  /** The stored row; `isChanged` when the record would change a column other than the time. */
   #stored({ shape: { stored }, values, write }: BoundWrite) {
     const bound = stored.places.map((place) => values[place] ?? null);
     const [row] = this.#database.all(stored.sql, bound);
@@ -246,7 +239,7 @@ export class TableWrite {
     };
   }
 
-  /** False where another program wrote the same values in another form, as a time with its zone, or JSON with spaces. D-4.7. */
+  /** False where another program wrote the same values in another form, as a time with a zone, or JSON with spaces. D-4.7. */
   #changes({ row }: RowWrite): boolean {
     const [there = {}] = readRowsWithKeys(this.#database, this.#table, [row]);
     const names = changedColumns(this.#table, row, there);
@@ -263,7 +256,7 @@ function writesTime({ timestampColumn, keyColumns, updateColumns }: Table): bool
   return updateColumns.length === 0 || written.some(({ name }) => name === timestampColumn);
 }
 
-/** The `repsync_order` that a row gets from its record: '' when that has no time. */
+/** The `repsync_order` that the record gives the row; '' without a time. */
 function orderOf({ shape, values }: BoundWrite): string {
   const value = shape.timePlace === null ? null : values[shape.timePlace];
   return typeof value === "string" ? value : "";

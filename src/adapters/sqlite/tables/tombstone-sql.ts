@@ -1,4 +1,4 @@
-// The SQL of tombstones. Times in it have 26 characters, six digits of a fraction and no zone, so that their bytes sort.
+// The SQL of tombstones. Their times have 26 characters, six fraction digits and no zone, so that the bytes sort by time.
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -6,30 +6,30 @@ import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
 export const TOMBSTONE_TABLES = [
-  // Since when the deletes of a table are recorded without a gap. The id tells the places of its list from all others.
+  // Since when the deletes of a table are recorded without a gap. The id tells the places of one list from those of another.
   `CREATE TABLE IF NOT EXISTS repsync_deletes (
     table_name TEXT PRIMARY KEY, list_id TEXT NOT NULL, key TEXT NOT NULL, earliest_available TEXT NOT NULL
   ) WITHOUT ROWID`,
-  // Holds a row while a commit of this service goes on: its time, which is that of triggers then.
+  // Holds the time of a commit of this service while it goes on, for triggers.
   "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL)",
 ];
 
 const FORM = "%Y-%m-%dT%H:%M:%f";
 const MACHINE_NOW = `strftime('${FORM}', 'now') || '000'`;
 
-/** The time of a trigger: that of the commit where this service makes it, else the machine's. */
+/** The time of a commit of this service within one, else the machine's. */
 export const TRIGGER_NOW = `coalesce((SELECT now FROM repsync_moment), ${MACHINE_NOW})`;
-/** The time behind which a row is too far ahead. D-7.1. */
+/** Later times are too far ahead. D-7.1. */
 const TRIGGER_LIMIT = `(strftime('${FORM}', ${TRIGGER_NOW}, '+${MAX_AHEAD_MS / 1000} seconds') || '000')`;
 
-/** The names of what is kept of one table's deletes, and its key in SQL. */
+/** Names of what is kept of a table's deletes, and its key in SQL. */
 export class TombstoneNames {
   readonly table: Table;
-  /** The tombstones: the key columns, and those below. */
+  /** The tombstones. */
   readonly list: string;
-  /** Rows that another row may be about to replace. */
+  /** Notes of rows that a statement may be about to replace. */
   readonly replaced: string;
-  /** A view without rows, into which rows are inserted that meet a tombstone of their key. */
+  /** A view without rows. Rows whose key has a tombstone are inserted into it. */
   readonly met: string;
   readonly keyColumns: readonly string[];
 
@@ -41,22 +41,20 @@ export class TombstoneNames {
     this.keyColumns = table.keyColumns.map(({ name }) => `"${name}"`);
   }
 
-  /** `a.x = b.x AND …` of the whole key. */
+  /** `a.x = b.x AND …` */
   sameKey(a: string, b: string): string {
     return this.keyColumns.map((name) => `${a}.${name} = ${b}.${name}`).join(" AND ");
   }
 
-  /** The key of a row. */
   keyOf(row: string): string {
     return this.keyColumns.map((name) => `${row}.${name}`).join(", ");
   }
 
-  /** The key with a mark for each value. */
+  /** `row.x = ? AND …` */
   isKey(row: string): string {
     return this.keyColumns.map((name) => `${row}.${name} = ?`).join(" AND ");
   }
 
-  /** The statements that make them. */
   create(): readonly string[] {
     const columns = this.table.keyColumns.map(
       (column) => `"${column.name}" ${declaredType(column)}`,
@@ -78,7 +76,7 @@ export class TombstoneNames {
   }
 }
 
-/** The time of a row in SQL, '' without one, from its `repsync_order`. */
+/** The time of a row, from its `repsync_order`; '' without one. */
 function rowTimeSql(row: string): string {
   const order = `${row}.${ORDER_COLUMN}`;
   return `CASE ${order} WHEN '' THEN '' ELSE ${order} || substr('.000000', length(${order}) - 18) END`;
@@ -92,7 +90,7 @@ export function deletionTimeSql(row: string): string {
   const sameSecond = `substr(${time}, 1, 20) || printf('%06d', ${micros})`;
   const behind = `CASE WHEN substr(${time}, 21) = '999999' THEN ${nextSecond} ELSE ${sameSecond} END`;
   const isToCome = `${time} >= ${TRIGGER_NOW} AND ${time} <= ${TRIGGER_LIMIT}`;
-  // Null for a text that looks like a time and is none.
+  // The CASE is null for a text that looks like a time and is none.
   return `coalesce(CASE WHEN ${isToCome} THEN ${behind} END, ${TRIGGER_NOW})`;
 }
 
@@ -105,13 +103,13 @@ export function outlivesSql(row: string, deletedAt: string): string {
   return `(${time} <> '' AND ${isLater})`;
 }
 
-/** A canonical time as it is kept here. */
+/** The kept form of a canonical time. */
 export function keptTime(canonical: string): string {
   const time = canonical.slice(0, -1);
   return time + ".000000".slice(time.length - 19);
 }
 
-/** The canonical time of one that is kept here. */
+/** The canonical form of a kept time. */
 export function canonicalTime(kept: string): string {
   return parseDateTime(`${kept}Z`) ?? `${kept}Z`;
 }

@@ -10,10 +10,9 @@ import { boundValues } from "./column-values.ts";
 import { rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 
-/** Values of a key, as they are bound. */
 type BoundKey = readonly SqliteValue[];
 
-/** Later than any time that a tombstone may have. */
+/** Later than any `deletedAt`. */
 const LATEST_TIME = "9999-12-31T23:59:59.999999";
 
 /** Buries rows, and finds the tombstones that keep rows out. */
@@ -24,7 +23,7 @@ export class TombstoneWrites {
   readonly #aheadLimit: string;
   readonly #readOrder: string;
   readonly #readDeletedAt: string;
-  /** The tombstones of keys that the records of this write have: `deletedAt` by the text of the key. */
+  /** `deletedAt` of the tombstones that records of this write meet, by the text of the key. */
   readonly #met = new Map<string, string>();
 
   constructor(database: SqliteWork, table: Table) {
@@ -41,8 +40,8 @@ export class TombstoneWrites {
   }
 
   /**
-   * Takes a tombstone in, which a table without deletes does not keep. Tells whether it removed a row, or a trigger keeps it, or
-   * the `repsync_order` of a row that outlives it.
+   * Takes in a tombstone, which a table without deletes does not keep. Tells whether a row was removed, whether a trigger kept the
+   * row, or the `repsync_order` of a row that outlives the tombstone.
    */
   bury({ key, deletedAt }: Tombstone): {
     readonly isRemoved: boolean;
@@ -63,7 +62,7 @@ export class TombstoneWrites {
     return { isRemoved: isThere };
   }
 
-  /** Looks for tombstones of records that are about to be written, by their keys. A step for each. */
+  /** Finds the tombstones of records before they are written. A step a key. */
   *meet(keys: Iterable<BoundKey>): Steps<void> {
     const { list } = this.#names;
     if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
@@ -74,7 +73,7 @@ export class TombstoneWrites {
     }
   }
 
-  /** The tombstones of keys, once each. */
+  /** Each tombstone once. */
   find(keys: readonly Row[]): readonly Tombstone[] {
     const found = new Map<string, Tombstone>();
     for (const key of keys) {
@@ -85,19 +84,18 @@ export class TombstoneWrites {
     return [...found.values()];
   }
 
-  /** True when a record has a tombstone. */
   get hasMet(): boolean {
     return this.#met.size > 0;
   }
 
-  /** The `deletedAt` of the key of a record; null without a tombstone. */
+  /** Null without a tombstone. */
   deletedAt(keyOf: () => BoundKey): string | null {
     if (this.#met.size === 0) return null;
     const key = keyOf();
     return this.#met.has(keyText(key)) ? this.#deletedAt(key) : null;
   }
 
-  /** True when its tombstone keeps a row with this key and canonical time out; the tombstone is listed anew. */
+  /** True when a tombstone keeps out a row with this key and canonical time; the tombstone is then listed anew. */
   keepsOut(keyOf: () => BoundKey, time: string | null): boolean {
     if (this.#met.size === 0) return false;
     const key = keyOf();
@@ -109,13 +107,16 @@ export class TombstoneWrites {
     return true;
   }
 
-  /** The `repsync_order` of the row with a key, '' for one without a time; null where there is none. */
+  /** The `repsync_order` of the row with a key, '' for a row without a time; null without a row. */
   orderAt(key: BoundKey): string | null {
     const [row] = this.#database.all(this.#readOrder, key);
     return row === undefined ? null : String(row["order"]);
   }
 
-  /** Removes a row, or throws what a trigger raises; false where one keeps it in silence. A tombstone of its key stays in its place, as the row's trigger lists none beside a greater time. */
+  /**
+   * Removes a row. False where a trigger keeps it in silence; throws what a trigger raises. A tombstone of the key keeps its place:
+   * with a greater time in it, the row's trigger lists none.
+   */
   #remove(key: BoundKey, kept: string | null): boolean {
     const { table, list } = this.#names;
     const name = `"${table.name}"`;
@@ -147,9 +148,8 @@ export class TombstoneWrites {
 }
 
 /**
- * Removes the rows with a value in a column, within the caller's transaction, and the tombstones that the triggers list for
- * them. Where the column is one of the key, earlier tombstones of keys with the value go, too. Deletes may be off in this
- * registry alone, or for a while.
+ * Removes the rows with a value in a column, within the caller's transaction, and the tombstones that triggers list for them. Where
+ * the column is part of the key, earlier tombstones with the value go too. The list may be there while deletes are off.
  */
 export function leaveNoTombstones(
   database: SqliteWork,
@@ -172,8 +172,8 @@ export function leaveNoTombstones(
 }
 
 /**
- * Deletes the notes of rows that a statement passed over, within the caller's transaction, while their rows are there: later
- * they would be taken for replaced ones.
+ * Deletes the notes of statements that wrote nothing, within the caller's transaction, while the noted rows are there: later they
+ * would count as replaced.
  */
 export function forgetReplaced(database: SqliteWork, table: Table): TombstoneNames {
   const names = new TombstoneNames(table);
@@ -181,7 +181,6 @@ export function forgetReplaced(database: SqliteWork, table: Table): TombstoneNam
   return names;
 }
 
-/** The text of a key. */
 function keyText(key: BoundKey): string {
   return JSON.stringify(key);
 }

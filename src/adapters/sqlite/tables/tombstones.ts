@@ -22,16 +22,14 @@ const FIND = `SELECT list_id, earliest_available,
 
 const SET_EARLIEST = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
-/** The list of one table's tombstones. */
 interface List {
   readonly names: TombstoneNames;
   readonly id: string;
-  /** The greatest place that was ever given. */
+  /** The greatest place ever given. */
   readonly lastPlace: number;
   readonly earliestAvailable: string;
 }
 
-/** Tombstones that triggers and pushes keep, each list in a table of its own. */
 export class SqliteTombstones implements Tombstones {
   readonly #database: SqliteDatabase;
 
@@ -115,7 +113,7 @@ export class SqliteTombstones implements Tombstones {
       names,
       id: String(row["list_id"]),
       lastPlace: Number(row["last"]),
-      // Somebody has dropped the trigger, or an instance whose registry has no deletes has: nothing is known.
+      // The trigger was dropped, maybe by an instance whose registry has no deletes: deletes before now are unknown.
       earliestAvailable:
         row["is_recorded"] === 1
           ? String(row["earliest_available"])
@@ -123,7 +121,7 @@ export class SqliteTombstones implements Tombstones {
     };
   }
 
-  /** Reads one more than asked for, to know whether there are more. */
+  /** Reads one more than the limit, to know whether more follow. */
   #read({ names }: List, query: TombstoneQuery, after: number) {
     const columns = readColumns(names.table.keyColumns, this.#database.cutsTextAtNul);
     const values: SqliteValue[] = [after];

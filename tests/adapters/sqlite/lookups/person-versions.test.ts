@@ -1,7 +1,7 @@
 // D-6.3, D-8.5: what is remembered of people, and the versions that it goes by.
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { slotOf } from "../../../../src/adapters/sqlite/driver/person-versions.ts";
+import { versionSlotOf } from "../../../../src/adapters/sqlite/driver/person-versions.ts";
 import type { LookupSubject } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
 import type { CacheCounts } from "../../../../src/ports/runtime/metrics.ts";
 import {
@@ -108,7 +108,7 @@ describe("SQLite: version slots of people", () => {
       ];
       for (const name of names) {
         const insert = () => tool.run("INSERT INTO profiles (username) VALUES (?)", [name]);
-        expect([name, raisedBy(tool, insert)]).toEqual([name, [slotOf(name)]]);
+        expect([name, raisedBy(tool, insert)]).toEqual([name, [versionSlotOf(name)]]);
       }
       const insertNull = () => tool.run("INSERT INTO profiles (username) VALUES (NULL)");
       expect(raisedBy(tool, insertNull)).toEqual([]);
@@ -124,7 +124,7 @@ describe("SQLite: version slots of people", () => {
     for (const [place, nameOf] of patterns.entries()) {
       const loads = new Map<number, number>();
       for (let i = 0; i < 10_000; i++) {
-        const slot = slotOf(nameOf(i));
+        const slot = versionSlotOf(nameOf(i));
         loads.set(slot, (loads.get(slot) ?? 0) + 1);
       }
       // By chance 3,740 slots would have 2.4 names each, the fullest about 10.
@@ -185,9 +185,9 @@ describe("SQLite: version slots of people", () => {
   test("D-6.3 versions only grow, and outlive an erasure as numbers without a name", () =>
     withPeople(["ana-of-the-log"], async ({ scene, parts }, tool) => {
       await scene.consent("ana-of-the-log");
-      const before = versionsOf(tool).get(slotOf("ana-of-the-log")) ?? 0;
+      const before = versionsOf(tool).get(versionSlotOf("ana-of-the-log")) ?? 0;
       expect(await parts.membership.erase("ana-of-the-log")).toBe("erased");
-      expect(versionsOf(tool).get(slotOf("ana-of-the-log"))).toBeGreaterThan(before);
+      expect(versionsOf(tool).get(versionSlotOf("ana-of-the-log"))).toBeGreaterThan(before);
       expect(versionsOf(tool).size).toBe(4_096);
       const columns = tool.query("SELECT name FROM pragma_table_info('repsync_versions')").all();
       expect(columns).toEqual([{ name: "slot" }, { name: "version" }]);
