@@ -26,22 +26,18 @@ import { TableReader } from "./tables/table-reader.ts";
 interface MongoStorageOptions extends StoreOptions {
   /** `mongodb://` or `mongodb+srv://` with a database name. */
   readonly url: string;
-  /** Measures deadlines, and how long anything is remembered. */
   readonly clock: Stopwatch;
-  /**
-   * Tells the time of sessions and lookups; by default the server does. All instances on a database must agree on it.
-   */
+  /** The time of sessions and lookups; the server's by default. All instances of a database must agree on it. */
   readonly storeClock?: StoreClock;
-  /** Is told what happens beside calls: when deletes may have been missed. */
+  /** Told of what happens beside calls. */
   readonly logger?: Logger;
 }
 
 const SILENT: Logger = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Opens a MongoDB database as a store. Throws `invalid_request` for a URL that cannot be used and for a store that this
- * program must not use, `schema_conflict`, before anything is written, when it cannot have `tables`, and
- * `store_unavailable`. No message holds the URL.
+ * Opens a database as a store. Throws `invalid_request` for a URL or store that this program cannot use, `schema_conflict`, before any
+ * write, when the database cannot have `tables`, and `store_unavailable`. No message holds the URL.
  */
 export async function openMongoStorage(options: MongoStorageOptions): Promise<FullStorage> {
   const { url, clock, storeClock = null, logger = SILENT, tables = [], collections = [] } = options;
@@ -49,7 +45,7 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
     const examine = () => inspectTables(database, tables);
     const found = await prepareFacts(database, { ...options, examine });
-    // A try before this one may have made the store.
+    // An earlier try may have made the store.
     identity = {
       deploymentId: found.deploymentId,
       isNew: identity.isNew || found.isNew,
@@ -98,7 +94,7 @@ class MongoStorage implements FullStorage {
   }
 
   async dump(): Promise<Dump> {
-    // A delete of the last moment before the snapshot would have no tombstone in it.
+    // The deletes before the snapshot need their tombstones in it.
     await this.#recorder.settle();
     return await dumpDatabase(this.#deps, this.documents.collections);
   }
@@ -107,7 +103,7 @@ class MongoStorage implements FullStorage {
     const { clock, db } = this.#deps;
     const deadline = new Deadline(clock, { triesMs: timeoutMs, endMs: timeoutMs });
     try {
-      // The command `ping` is answered to whoever asks, with and without rights.
+      // The command `ping` needs no rights, so its answer would say too little.
       await deadline.race(db.collection(TIME.name).findOne());
     } catch (error) {
       if (!(error instanceof TimeUp)) throw toAppError(error);

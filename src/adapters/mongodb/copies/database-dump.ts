@@ -1,4 +1,4 @@
-// Reads everything of a database, as it is at one moment. D-10.7.
+// Reads a whole database as of one moment. D-10.7.
 import { Buffer } from "node:buffer";
 import type { Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -34,7 +34,7 @@ import { TABLE_DEFINITIONS, type TableDefinition } from "../tables/table-inspect
 import { layoutOf } from "../tables/table-layout.ts";
 import { restOf } from "./whole-documents.ts";
 
-/** Server codes: of a snapshot that the server no longer has, and of one that it does not have yet. */
+/** Server codes: the snapshot is gone, or is not available yet. */
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;
 const SNAPSHOT_TRIES = 5;
@@ -44,14 +44,13 @@ const UNKEPT =
 const BATCH = 1_000;
 
 interface DumpedDatabase extends Pick<StoreDeps, "client" | "db"> {
-  /** True where nobody else writes: the server need not keep its past for as long as it takes. */
+  /** True where nobody writes: then no snapshot is needed, and the server keeps no history for it. */
   readonly isStill?: boolean;
 }
 
-/** Options of every read. */
 type ReadOptions = typeof COMMITTED | TxOptions;
 
-/** As `DumpedSource.dump()`, of these collections. */
+/** As `DumpedSource.dump()`, with copies of the collections. */
 export async function dumpDatabase(
   deps: DumpedDatabase,
   all: readonly AnyCollection[],
@@ -73,7 +72,7 @@ export async function dumpDatabase(
       return dumpOf(about, collections, reader);
     } catch (error) {
       await end();
-      // A collection that was made a moment ago.
+      // A collection was just made.
       if (hasCode(error, SNAPSHOT_UNAVAILABLE) && tries < SNAPSHOT_TRIES) continue;
       throw readFailure(error);
     }
@@ -89,7 +88,7 @@ class Reading {
     this.#read = read;
   }
 
-  /** Looks into every collection, so that those that the snapshot does not have yet are found before the first part. */
+  /** Looks into every collection, so that one that the snapshot lacks is found before the first part. */
   async about(collections: readonly AnyCollection[]) {
     const [id] = await this.#all(STORE_FACTS, { _id: "deployment_id" });
     const [state] = await this.#all(DELETE_RECORDER.name);
@@ -123,7 +122,7 @@ class Reading {
     const raw = { ...this.#read, batchSize: BATCH, raw: true };
     for await (const document of this.#collection(table.name).find({}, raw)) {
       const bson = document as unknown as Uint8Array;
-      const row = faithful(reader.read(bson));
+      const row = withRawZero(reader.read(bson));
       const rest = restOf(table, row, bson);
       yield rest === null
         ? { row, unkept: UNKEPT }
@@ -180,8 +179,8 @@ function deletesOf(
   };
 }
 
-/** Numbers as every store reads them. */
-function faithful(row: Row): Row {
+/** Gives -0 as other stores do. */
+function withRawZero(row: Row): Row {
   for (const name in row) {
     if (Object.is(row[name], -0)) (row as Record<string, unknown>)[name] = rawNumber("-0");
   }
@@ -197,7 +196,6 @@ function readFailure(error: unknown): unknown {
   return driverFailure(error);
 }
 
-/** A database, and the tables and collections in it. */
 export interface DatabaseAddress {
   readonly url: string;
   readonly clock: Stopwatch;
@@ -205,7 +203,6 @@ export interface DatabaseAddress {
   readonly collections: readonly AnyCollection[];
 }
 
-/** Opens a prepared database, to read all of it. */
 export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
   const { url, collections, ...deps } = address;
   const { client, db } = await connect(url, deps, async () => {});

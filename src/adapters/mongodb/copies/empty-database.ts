@@ -1,4 +1,4 @@
-// An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
+// Fills an empty database: a mark keeps every instance out until it is whole. D-10.7.
 import { Buffer } from "node:buffer";
 import { type Db, type Document, Long } from "mongodb";
 import {
@@ -33,7 +33,7 @@ import { type DatabaseAddress, dumpDatabase } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 
 interface EmptyDatabaseOptions extends StoreClaim, DatabaseAddress {
-  /** Makes these tables in the database, as a start does. */
+  /** Makes the tables in the database, as a start does. */
   readonly prepare: (tables: readonly Table[]) => Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export class EmptyDatabase implements EmptyStore {
   readonly #options: EmptyDatabaseOptions;
   readonly #deps: Pick<StoreDeps, "client" | "db">;
   readonly #holder: Holder;
-  /** True for what another database held. */
+  /** True when the content comes from MongoDB. */
   #isOwnKind = false;
   #tables: readonly Table[] = [];
 
@@ -56,7 +56,7 @@ export class EmptyDatabase implements EmptyStore {
     this.#holder = holder;
   }
 
-  /** Takes it, and empties it of what a start has made. Throws `invalid_request` where it is not empty, or a service uses it. */
+  /** Holds the database and empties it of what a start makes. Throws `invalid_request` when it is not empty, or in use. */
   static async claim(options: EmptyDatabaseOptions): Promise<EmptyDatabase> {
     const { url, clock, logger } = options;
     const { client, db } = await connect(url, { clock, logger }, async () => {});
@@ -72,14 +72,14 @@ export class EmptyDatabase implements EmptyStore {
     this.#isOwnKind = store === "mongodb";
     this.#tables = tables.map(tableOf);
     await this.#options.prepare(this.#tables);
-    await told(async () => {
+    await asDriverFailure(async () => {
       for (const table of tables) await this.#setNumbers(table);
     });
   }
 
   async write(part: DumpedPart): Promise<void> {
     const { name } = part;
-    await told(async () => {
+    await asDriverFailure(async () => {
       if (part.of === "documents") await this.#writeDocuments(name, part.items);
       else if (part.of === "tombstones")
         await this.#writeTombstones(named(this.#tables, name), part.items);
@@ -103,7 +103,7 @@ export class EmptyDatabase implements EmptyStore {
   }
 
   async finish(deploymentId: string): Promise<void> {
-    await told(async () => {
+    await asDriverFailure(async () => {
       await setFact(this.#db, "deployment_id", deploymentId);
       await setFact(this.#db, "format", String(STORE_FORMAT));
       await removeFact(this.#db, "filled_by");
@@ -117,7 +117,7 @@ export class EmptyDatabase implements EmptyStore {
       await empty(this.#db, this.#options.tables);
       await this.#db.dropCollection(STORE_FACTS);
     } catch {
-      // The mark stays: nobody may use what is left.
+      // The mark stays, as nobody may use the rest.
     }
     await this.#holder.end();
     await this.#deps.client.close();
@@ -169,7 +169,7 @@ export class EmptyDatabase implements EmptyStore {
   }
 }
 
-async function told(work: () => Promise<void>): Promise<void> {
+async function asDriverFailure(work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
@@ -179,7 +179,7 @@ async function told(work: () => Promise<void>): Promise<void> {
 
 async function claim(db: Db, options: StoreClaim): Promise<Holder> {
   if (await isHeld(db)) throw storeHeld(HOLD_SECONDS);
-  // Only one of several processes goes on.
+  // One of several processes goes on.
   const holder = await holdToFill(db);
   if (holder === null) throw storeHeld(HOLD_SECONDS);
   try {
@@ -197,7 +197,7 @@ async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);
   if (!isUnfinished) await refuseFull(db, adminUsername, tables);
-  // A service that starts now either finds this, or is found below.
+  // A service that starts now finds the mark, or is found below.
   await setFact(db, "filled_by", by);
   if (!(await isHeld(db))) return;
   if (!isUnfinished) await removeFact(db, "filled_by");
@@ -219,7 +219,7 @@ async function refuseFull(
   if (other !== null) throw storeNotEmpty("it has accounts");
 }
 
-/** Drops what is the service's own but the mark and the holders, and the tables that will be filled. */
+/** Drops the service's collections but the mark and the holders, and the tables to fill. */
 async function empty(db: Db, tables: readonly string[]): Promise<void> {
   const kept: readonly string[] = [STORE_FACTS, HOLDERS.name];
   const found = await db.listCollections({ type: "collection" }, { nameOnly: true }).toArray();

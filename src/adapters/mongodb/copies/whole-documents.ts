@@ -1,4 +1,4 @@
-// Parts of a table's document beyond its row: its id, and fields and types that only other programs write. D-10.7.
+// What a document has beyond its row: an id, and fields and types of other programs. D-10.7.
 import { Buffer } from "node:buffer";
 import { isDeepStrictEqual } from "node:util";
 import { BSON, type Document, Long } from "mongodb";
@@ -12,7 +12,7 @@ import { storedFields } from "../tables/upserts.ts";
 const FAITHFUL = { promoteValues: false, bsonRegExp: true } as const;
 
 /**
- * The document as BSON: the id alone where the row tells everything else, or all of it. Null for one with a value that no driver
+ * The id alone where the row tells everything else, or the whole document, as BSON. Null for a document with a value that no driver
  * writes, such as `undefined` of former drivers.
  */
 export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array | null {
@@ -31,7 +31,7 @@ export function restOf(table: Table, row: Row, document: Uint8Array): Uint8Array
   return bson;
 }
 
-/** A document as it is once it was read and written: of NaN there are many forms, one of which stays. */
+/** The document once read and written: NaN has many forms, and one of them stays. */
 function writtenForm(document: Uint8Array): Uint8Array | null {
   // A text that is no UTF-8 throws.
   return orElse(null, () => {
@@ -44,7 +44,7 @@ function writtenForm(document: Uint8Array): Uint8Array | null {
   });
 }
 
-/** The document of a row with its rest. */
+/** The document of a row and its rest. */
 export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): Document {
   const fields = fieldsOf(table, row);
   if (rest === null) return fields;
@@ -52,7 +52,7 @@ export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): 
   return Object.keys(found).length === 1 ? { ...found, ...fields } : found;
 }
 
-/** The fields that repsync itself stores for a row. */
+/** The fields that repsync stores for a row. */
 function fieldsOf(table: Table, row: Row): Document {
   const fields: Document = storedFields(table, row);
   const { id } = row;

@@ -1,5 +1,4 @@
-// Waits until the recorder has seen all deletes before now: a barrier is a write behind them in the same change stream. It
-// takes 15 to 30 ms; callers that come meanwhile share the next one.
+// Waits until the recorder has seen all deletes so far: a barrier is a write behind them in the change stream. It takes 15 to 30 ms.
 import type { Collection } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
@@ -30,8 +29,8 @@ export class DeleteBarrier {
   }
 
   /**
-   * Resolves, to the state of the recorder, once all deletes that were committed before the call are recorded. Callers that
-   * come while one barrier is under way share the next. Throws `store_unavailable` after 10 s.
+   * Resolves to the recorder's state once all deletes before the call are recorded. Calls during one barrier share the next. Throws
+   * `store_unavailable` after 10 s.
    */
   async pass(): Promise<RecorderState> {
     const deadline = new Deadline(this.#deps.clock, WAIT);
@@ -58,7 +57,7 @@ export class DeleteBarrier {
       const state = await this.#states.read();
       if (state !== null && state.barrier >= raised.number) return state;
       if (deadline.isOver()) throw new TimeUp();
-      // The wait is hardly ever long, and a caller is waiting.
+      // The pause grows slowly, as a caller waits and the wait is hardly ever long.
       await deadline.pause(Math.floor(tries / 8));
     }
   }

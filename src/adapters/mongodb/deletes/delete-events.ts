@@ -16,43 +16,39 @@ import {
 import { type ChangeEvent, keyTimeReader } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
-/** Why deletes of a table may have been missed, in words for the log. */
+/** Why deletes may have been missed, for the log. */
 const NO_PRE_IMAGE = "its collection kept no pre-images for a while";
 const OTHER_COLLECTION = "its collection was dropped or renamed";
 type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
 
-/** A key that has gone. */
 export interface DeletedKey extends Tombstone {
-  /** True in a transaction, which may have put a row with this key back: inserts are not in the stream. */
+  /** True in a transaction, which may have put the row back: inserts are not in the stream. */
   readonly isInTransaction: boolean;
 }
 
-/** The findings in a piece of the stream. */
 export interface Findings {
-  /** Tombstones by name of the table and text of the key: of several for a key the latest. */
+  /** By table name and key text; the latest one of a key. */
   readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, DeletedKey>>;
   readonly interrupted: ReadonlyMap<string, Interruption>;
-  /** Tables whose collection may have been told to keep no pre-images. */
+  /** Tables whose collection may have stopped to keep pre-images. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
 }
 
-/** What is to be forgotten. */
 export function forgottenIn(events: readonly ChangeEvent[]): readonly ForgottenValue[] {
   return events.flatMap((event) => forgottenBy(event) ?? []);
 }
 
-/** Null for an event of anything else. */
+/** Null for other events. */
 function forgottenBy({ ns, fullDocument }: ChangeEvent): ForgottenValue | null {
   return ns?.coll === OWN_DELETES.name ? (fullDocument as ForgetNote).forgets : null;
 }
 
-/** The names of the transactions of a piece. */
 export function transactionsOf(events: readonly ChangeEvent[]): ReadonlySet<string> {
   return new Set(events.flatMap((event) => transactionOf(event) ?? []));
 }
 
-/** The transactions among these that leave no tombstone. */
+/** Those of the transactions that leave no tombstone. */
 export async function findOwnDeletes(
   db: Db,
   transactions: ReadonlySet<string>,
@@ -64,14 +60,13 @@ export async function findOwnDeletes(
   return new Set(found.map(({ _id }) => _id));
 }
 
-/** The findings so far. */
 interface Found {
   readonly tombstones: Map<string, Map<string, DeletedKey>>;
   readonly interrupted: Map<string, Interruption>;
   readonly changed: Set<string>;
 }
 
-/** Reads the events of the tables that a recorder watches. */
+/** Reads events of the tables that the recorder watches. */
 export class EventReader {
   readonly #tables: ReadonlyMap<string, Table>;
   readonly #recorded: RecorderState["tables"];
@@ -115,7 +110,7 @@ export class EventReader {
     return { ...found, barrier };
   }
 
-  /** Forgets deletes before a note: those behind it are of whoever has the name then. */
+  /** Forgets deletes before the note; later ones are of whoever has the name then. */
   #forget({ table: name, text }: ForgottenValue, { tombstones }: Found): void {
     const ofTable = tombstones.get(name) ?? new Map<string, DeletedKey>();
     for (const [id, { key }] of ofTable) {
@@ -136,14 +131,14 @@ export class EventReader {
     return recorded?.isOn === true && clusterTime.greaterThan(recorded.from);
   }
 
-  /** The tombstone of a delete, or of a row whose key changed; null when no key has gone. */
+  /** The tombstone of a deleted row, or of one whose key changed; null when no key has gone. */
   #tombstoneOf(name: string, event: ChangeEvent): DeletedKey | typeof NO_PRE_IMAGE | null {
     const before = event.fullDocumentBeforeChange;
     if (before === undefined) return NO_PRE_IMAGE;
     const read = this.#readers.get(name) as ReturnType<typeof keyTimeReader>;
     const table = this.#tables.get(name) as Table;
     const { key, time } = read(before);
-    // A document without a whole key is no row that a peer could have.
+    // A peer cannot have a document without a whole key.
     if (Object.values(key).some((value) => value === null)) return null;
     const after = documentAfter(before, event);
     const hasKey = after !== null && keyText(table, read(after).key) === keyText(table, key);
@@ -153,7 +148,7 @@ export class EventReader {
   }
 }
 
-/** The key after a change; null for a delete. */
+/** The document after a change, as far as its key; null for a delete. */
 function documentAfter(before: Document, event: ChangeEvent): Document | null {
   if (event.operationType === "delete") return null;
   if (event.operationType === "replace") return event.fullDocument ?? {};

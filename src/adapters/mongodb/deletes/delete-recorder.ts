@@ -1,8 +1,7 @@
-// Records the deletes of tables with `deletes`, by whatever program: one instance at a time, and when it ends another. MongoDB
-// has no triggers. The recorder reads the change stream with pre-images in pieces of 1,000 events and commits a piece's
-// tombstones with the place behind it and its own name, so every event is recorded once. Places are numbers that the commit
-// raises, so they are in the order of becoming visible. A key that is there again when its delete is recorded was replaced, and
-// leaves no tombstone.
+// Records deletes by any program, as MongoDB has no triggers. One instance at a time reads the change stream with pre-images in pieces
+// of 1,000 events. A piece's tombstones are committed with the place behind it and the recorder's id, so every event is recorded
+// once. The commit raises the numbers that are places, so places follow the order of visibility. A key that is there again when its
+// delete is recorded was replaced, and leaves no tombstone.
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -24,7 +23,7 @@ import {
 } from "./recorder-state.ts";
 import { keepPreImages, Recording } from "./recording.ts";
 
-/** The pause before an instance looks again whether it may become the recorder. */
+/** The pause before an instance tries again to become the recorder. */
 const LOOK_EVERY_MS = 1_000;
 const PAUSE_AFTER_FAILURE_MS = 250;
 /** Longest wait for a recorder to stop. */
@@ -37,14 +36,13 @@ export class DeleteRecorder {
   readonly #logger: Logger;
   readonly #states: RecorderStates;
   readonly #barrier: DeleteBarrier;
-  /** Tells this instance from others. */
   readonly #id = new ObjectId();
   #tables: ReadonlyMap<string, Table> = new Map();
   #recording: Recording | null = null;
   #work: Promise<void> | null = null;
   #isStopping = false;
   #wake: () => void = () => {};
-  /** The failure that was told last; empty while there is none. */
+  /** The last logged failure; empty after a success. */
   #toldProblem = "";
 
   constructor(deps: StoreDeps, logger: Logger) {
@@ -54,7 +52,7 @@ export class DeleteRecorder {
     this.#barrier = new DeleteBarrier(deps);
   }
 
-  /** Records deletes of those of these tables that have `deletes`, from now on, and no more of the others. */
+  /** Records the deletes of those of the tables that have `deletes`, and no longer those of the others. */
   async prepare(tables: readonly Table[]): Promise<void> {
     const recorded = new Map(this.#tables);
     for (const table of tables) {
@@ -65,14 +63,14 @@ export class DeleteRecorder {
     await asAppErrors(retry(deadline, () => this.#configure(recorded)));
     if (!isSame(recorded, this.#tables)) {
       this.#tables = recorded;
-      // The recording goes on with the tables as they are now.
+      // The recording starts again with the present tables.
       this.#recording?.close();
       this.#wake();
     }
     if (recorded.size > 0) this.#work ??= this.#recordForever();
   }
 
-  /** Waits until all deletes that were committed before the call are recorded. Throws `store_unavailable` after 10 s. */
+  /** Resolves when all deletes before the call are recorded. Throws `store_unavailable` after 10 s, and where `table` is not recorded. */
   async caughtUp(table: Table): Promise<void> {
     const { tables } = await this.#barrier.pass();
     if (tables[table.name]?.isOn) return;
@@ -80,7 +78,7 @@ export class DeleteRecorder {
     throw new AppError("store_unavailable", message);
   }
 
-  /** Resolves when all deletes that were committed before the call are recorded. Throws `store_unavailable`. */
+  /** Resolves when all deletes before the call are recorded. Throws `store_unavailable`. */
   async settle(): Promise<void> {
     if (this.#tables.size > 0) await this.#barrier.pass();
   }
@@ -97,7 +95,7 @@ export class DeleteRecorder {
 
   async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {
     const { db } = this.#deps;
-    // Somebody may have dropped the database.
+    // Another program may have dropped the database.
     await makeCollections(db, DELETE_COLLECTIONS);
     for (const name of tables.keys()) await keepPreImages(db, name);
     await this.#states.configure(tables);
@@ -138,7 +136,7 @@ export class DeleteRecorder {
     if (tables.size === 0) return null;
     const state = await this.#states.read();
     if (state === null || !areSame(state.tables, tables)) {
-      // Instances with another registry were started later; once they are gone, ours counts again.
+      // Instances with another registry started later; when they are gone, this registry counts again.
       if (state !== null && !(await this.#states.isAbandoned())) return null;
       await this.#configure(tables);
     }

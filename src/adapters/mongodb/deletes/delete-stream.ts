@@ -1,5 +1,5 @@
-// The change stream of deletes, read piece by piece. The driver's own stream would go on by itself after a lost connection;
-// here only the kept state says where to go on.
+// Reads the change stream of deletes piece by piece. The driver's own stream would resume by itself after a lost connection; here only
+// the kept state says where to resume.
 import {
   BSON,
   type ClientSession,
@@ -24,26 +24,26 @@ const MAX_EVENTS = 1_000;
 /** Longest wait for an event. */
 const AWAIT_MS = 1_000;
 
-/** The beginning of a stream: behind a piece, or at a time of the cluster. */
+/** Where a stream begins: behind a piece, or at a cluster time. */
 export type StreamStart =
   | { readonly resumeAfter: Document }
   | { readonly startAtOperationTime: Timestamp };
 
-/** A change event, as far as the pipeline lets it through. Numbers are as BSON has them. */
+/** The fields of a change event that the pipeline projects. Numbers have their BSON types. */
 export interface ChangeEvent {
   readonly operationType: string;
   readonly ns?: { readonly coll?: string };
-  /** The new name of a collection that was renamed. */
+  /** The new name of a renamed collection. */
   readonly to?: { readonly coll?: string };
   readonly clusterTime: Timestamp;
-  /** The time at which it happened, by the clock of the server. */
+  /** By the clock of the server. */
   readonly wallTime: Date;
   /** With `txnNumber` the transaction, or the retryable write. */
   readonly lsid?: { readonly id: UUID };
   readonly txnNumber?: Long;
-  /** Key and time of the row before; absent when the collection kept no pre-image. */
+  /** Key and time of the row before; absent without a pre-image. */
   readonly fullDocumentBeforeChange?: Document;
-  /** An inserted barrier, what is to be forgotten, or key and time of a row after it was replaced. */
+  /** An inserted barrier, a value to forget, or key and time of a replaced row. */
   readonly fullDocument?: Document;
   readonly updateDescription?: {
     readonly updatedFields?: Document;
@@ -51,10 +51,9 @@ export interface ChangeEvent {
   };
 }
 
-/** A piece of the stream. */
 export interface Piece {
   readonly events: readonly ChangeEvent[];
-  /** Stands for everything up to the end of the piece. */
+  /** Resumes behind the piece. */
   readonly token: Document;
 }
 
@@ -79,14 +78,14 @@ export class DeleteStream {
   #isClosed = false;
   #endCall: (reason: StreamClosed) => void = () => {};
 
-  /** Events of these tables that may have deleted rows, of barriers, and of what is to be forgotten. */
+  /** Events of the tables that may have deleted rows, barriers, and values to forget. */
   constructor(deps: StreamDeps, tables: Iterable<Table>, start: StreamStart) {
     this.#deps = deps;
     this.#pipeline = pipelineOf([...tables], start);
     this.#session = deps.client.startSession({ causalConsistency: false });
   }
 
-  /** The next piece; without events after a second at most. Throws `StreamClosed`, and what the driver throws. */
+  /** The next piece, after at most a second. Throws `StreamClosed`, and errors of the driver. */
   async next(): Promise<Piece> {
     const cursor = { batchSize: MAX_EVENTS };
     const { id, firstBatch, nextBatch, postBatchResumeToken } =
@@ -102,7 +101,7 @@ export class DeleteStream {
     return { events: firstBatch ?? nextBatch ?? [], token: postBatchResumeToken };
   }
 
-  /** Ends the stream, and a call of `next()` under way. Never fails, nor waits for the server. */
+  /** Ends the stream and a running `next()`. Never fails, and does not wait for the server. */
   close(): void {
     this.#isClosed = true;
     this.#endCall(new StreamClosed());
@@ -113,7 +112,7 @@ export class DeleteStream {
     if (this.#isClosed) throw new StreamClosed();
     const { db, clock } = this.#deps;
     const options = { session: this.#session, ...KEEP_TYPES };
-    // A server that waits for events does not notice at once that it should stop. One promise for all calls would hold their replies.
+    // A server that waits for events stops late. A promise for each call, as a shared one would hold all replies.
     const ending = Promise.withResolvers<never>();
     this.#endCall = ending.reject;
     const replying = Promise.race([db.command(command, options), ending.promise]);
@@ -141,10 +140,10 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
     { "ns.coll": DELETE_BARRIERS.name, operationType: { $in: ["insert", "update", "replace"] } },
     { "ns.coll": OWN_DELETES.name, operationType: "insert", "fullDocument.forgets": EXISTS },
     { "to.coll": { $in: names }, operationType: "rename" },
-    // The next commit finds that the recorder's state has gone.
+    // After such an event the next commit finds no state of the recorder.
     { operationType: { $in: ["dropDatabase", "invalidate"] } },
   ];
-  // Large updates come as replacements, which leave the key as it was.
+  // Large updates come as replacements with the same key.
   const keepsKey = keyNames.map((name) => ({
     $eq: [`$fullDocument.${name}`, `$fullDocumentBeforeChange.${name}`],
   }));
@@ -171,12 +170,10 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
   ];
 }
 
-// Keys and times of rows, from what change events say of them.
-
-/** Options of reads whose documents a `keyTimeReader` takes. Text that other tools wrote need not be valid UTF-8. */
+/** For documents of `keyTimeReader`. Text of other tools need not be valid UTF-8. */
 const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
 
-/** Reads the key, and the canonical time; null for none that can be read. The document's values keep their BSON types. */
+/** Reads key and canonical time, null where it cannot be read, of a document with BSON types. */
 export function keyTimeReader(table: Table) {
   const reader = new RowReader(layoutOf(table), keyAndTime(table));
   return (document: Document) => {

@@ -1,33 +1,30 @@
-// The tables whose deletes are recorded, and since when. A record begins anew where its collection was dropped or kept no pre-image,
-// and for all tables where the stream cannot go on.
+// Which tables' deletes are recorded, and since when. A record begins anew where a collection was dropped or kept no pre-images, and
+// for all tables where the stream cannot resume.
 import { ObjectId, type Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 
-/** A table of which deletes are recorded, or were. */
+/** A table whose deletes are or were recorded. */
 export interface RecordedTable {
-  /** Names of the key columns, as one text. */
+  /** Names of the key columns. */
   readonly key: string;
-  /** Name of the timestamp column. */
   readonly time: string | null;
   readonly isOn: boolean;
-  /** Deletes up to this time of the cluster are not looked at. */
+  /** Deletes up to this cluster time are ignored. */
   readonly from: Timestamp;
-  /** Since when the record is complete. */
   readonly completeSince: Date;
-  /** The id of its list of tombstones, which tells the places of the list from all others. */
+  /** The id of the table's list of tombstones, which its places belong to. */
   readonly list: string;
 }
 
-/** Tables by name. */
 export type RecordedTables = Readonly<Record<string, RecordedTable>>;
 
-/** The begin of a record: by the cluster, and by a clock that is not earlier. */
+/** When a record begins: in cluster time, and by a clock that is not earlier. */
 export interface Beginning {
   readonly from: Timestamp;
   readonly time: Date;
 }
 
-/** True when deletes are recorded of exactly these tables. */
+/** True when the deletes of exactly these tables are recorded. */
 export function areSame(recorded: RecordedTables, tables: ReadonlyMap<string, Table>): boolean {
   const on = Object.entries(recorded).filter(([, { isOn }]) => isOn);
   return (
@@ -39,7 +36,7 @@ export function areSame(recorded: RecordedTables, tables: ReadonlyMap<string, Ta
   );
 }
 
-/** The tables of a changed registry, and whether the stream of one of them goes on. */
+/** The tables of a changed registry; `goesOn` when the stream of one of them continues. */
 export function planTables(
   recorded: RecordedTables,
   tables: ReadonlyMap<string, Table>,
@@ -64,7 +61,6 @@ export function planTables(
   return { tables: planned, otherKeys, goesOn };
 }
 
-/** The tables, of which all that are on begin anew. */
 export function beginAll(recorded: RecordedTables, beginning: Beginning): RecordedTables {
   return mapTables(recorded, (table) => (table.isOn ? { ...table, ...begun(beginning) } : table));
 }

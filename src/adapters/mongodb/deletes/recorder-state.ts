@@ -1,4 +1,4 @@
-// The state of the recorder of deletes that all instances share: who it is, how far it has come, and for which tables since when.
+// The state that all instances share: which of them is the recorder, how far it has come, and for which tables since when.
 import type { Collection, Document, ObjectId, Timestamp } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
@@ -21,37 +21,36 @@ import {
   type RecordedTables,
 } from "./recorded-tables.ts";
 
-/** A single document, raised by each barrier. */
+/** One document, raised by each barrier. */
 export const DELETE_BARRIERS: InternalCollection = { name: "repsync_delete_barriers" };
 
 export const DELETE_RECORDER: InternalCollection = { name: "repsync_delete_recorder" };
 
-/** The recorder's calls end in time whatever happens: a connection that broke may hang for ever, and nobody else would end it. */
+/** Each call of the recorder ends in time: a broken connection may hang for ever. */
 export const RECORDER_CALLS: CallLimit = { triesMs: 10_000, endMs: 10_000 };
 
-/** The time for which an instance that says nothing stays the recorder. */
+/** Time after which a silent recorder loses its place. */
 const TTL_MS = 5_000;
 const STATE_ID = "state";
 
 export interface RecorderState {
   readonly _id: string;
-  /** The instance that records; null when none does. */
+  /** The recording instance, or null. */
   readonly recorder: ObjectId | null;
-  /** Until when the recorder stays that, or instances with another registry leave the place free. */
+  /** When the recorder loses its place, or instances with another registry leave it. */
   readonly expiresAt: Date;
-  /** The token behind which the change stream goes on; null: from the earliest `from` on. */
+  /** Where the stream resumes; null for the earliest `from`. */
   readonly token: Document | null;
-  /** The last barrier that the recorder has passed. */
   readonly barrier: number;
   readonly tables: RecordedTables;
 }
 
-/** The progress that a recorder commits with the tombstones of a piece of the stream. */
+/** What a recorder commits with the tombstones of a piece. */
 interface Progress {
   readonly token: Document;
   /** The greatest barrier of the piece; null without one. */
   readonly barrier: number | null;
-  /** Tables of which deletes may have been missed. */
+  /** Tables whose deletes may have been missed. */
   readonly interrupted: Iterable<string>;
 }
 
@@ -67,17 +66,14 @@ export class RecorderStates {
     this.#states = deps.db.collection(DELETE_RECORDER.name);
   }
 
-  /** The state; null before the first table with `deletes`. */
+  /** Null before the first table with `deletes`. */
   async read(): Promise<RecorderState | null> {
     return await readCommitted(this.#deps, () =>
       this.#states.findOne({ _id: STATE_ID }, COMMITTED),
     );
   }
 
-  /**
-   * Makes these the tables of which deletes are recorded, from now on where they were not or had another key. A recorder
-   * with other tables loses its turn.
-   */
+  /** Records deletes of these tables: from now on where they were not recorded, or had another key. Other recorders lose their place. */
   async configure(tables: ReadonlyMap<string, Table>): Promise<void> {
     if (areSame((await this.read())?.tables ?? {}, tables)) return;
     const { barrier, ...now } = await this.#now();
@@ -96,14 +92,14 @@ export class RecorderStates {
     });
   }
 
-  /** Makes an instance the recorder of these tables, when none is or it is already: the state; null otherwise. */
+  /** Makes an instance the recorder when there is none or it is the recorder already, and gives the state; else null. */
   async acquire(
     recorder: ObjectId,
     tables: ReadonlyMap<string, Table>,
   ): Promise<RecorderState | null> {
     const isFree = { $or: [{ recorder: null }, { recorder }, { $expr: HAS_EXPIRED }] };
     const taken = [{ $set: { recorder, expiresAt: EXPIRY } }];
-    // A transaction, because those give up what a killed recorder has under way.
+    // Transactions end those that a killed recorder left.
     const state = await writeTogether(this.#deps, (tx) =>
       this.#states.findOneAndUpdate({ _id: STATE_ID, ...isFree }, taken, {
         session: tx,
@@ -115,7 +111,7 @@ export class RecorderStates {
     return null;
   }
 
-  /** True when there has been no recorder for so long that instances with the registry of this state must be gone. */
+  /** True when there has been no recorder for so long that instances with the state's registry must be gone. */
   async isAbandoned(): Promise<boolean> {
     const isOld = { $expr: { $lte: [{ $add: ["$expiresAt", TTL_MS] }, "$$NOW"] } };
     const found = await readCommitted(this.#deps, () =>
@@ -124,7 +120,7 @@ export class RecorderStates {
     return found !== null;
   }
 
-  /** Keeps progress, within the transaction of its tombstones. Throws `RecorderReplaced`. */
+  /** Keeps progress within the transaction of its tombstones. Throws `RecorderReplaced`. */
   async advance(recorder: ObjectId, progress: Progress, options: TxOptions): Promise<void> {
     const { token, barrier, interrupted } = progress;
     const since = Array.from(interrupted, (name) => [`tables.${name}.completeSince`, "$$NOW"]);
@@ -135,14 +131,14 @@ export class RecorderStates {
     });
   }
 
-  /** Keeps the recorder in its place with what has changed, within a transaction of its work. Throws `RecorderReplaced`. */
+  /** Renews the recorder's place, with changes, within a transaction of its work. Throws `RecorderReplaced`. */
   async stay(recorder: ObjectId, options: TxOptions, changed: Document = {}): Promise<void> {
     const update = [{ $set: { ...changed, expiresAt: EXPIRY } }];
     const kept = await this.#states.updateOne({ _id: STATE_ID, recorder }, update, options);
     if (kept.matchedCount === 0) throw new RecorderReplaced();
   }
 
-  /** Begins all tables anew, as the stream cannot go on where it was: the new state. Throws `RecorderReplaced`. */
+  /** Begins all tables anew, as the stream cannot resume, and gives the new state. Throws `RecorderReplaced`. */
   async beginAnew(recorder: ObjectId): Promise<RecorderState> {
     const { barrier, ...now } = await this.#now();
     return await writeTogether(this.#deps, async (tx) => {
@@ -155,7 +151,7 @@ export class RecorderStates {
     });
   }
 
-  /** Lets another instance become the recorder at once. */
+  /** Frees the recorder's place at once. */
   async release(recorder: ObjectId): Promise<void> {
     const free = [{ $set: { recorder: null, expiresAt: "$$NOW" } }];
     await writeOne(this.#deps, (options) =>
@@ -163,7 +159,7 @@ export class RecorderStates {
     );
   }
 
-  /** Reads the record of a table in the snapshot of `tx`. */
+  /** Reads the record of a table in the given snapshot or transaction. */
   async find(table: Table, options: object): Promise<RecordedTable> {
     const state = await this.#states.findOne({ _id: STATE_ID }, options);
     const recorded = state?.tables[table.name];
@@ -172,13 +168,13 @@ export class RecorderStates {
     return recorded;
   }
 
-  /** Moves the time since when a table's record is complete forward. */
+  /** Moves `completeSince` of a table forward. */
   async forgetBefore(table: Table, time: Date, options: TxOptions): Promise<void> {
     const update = { $max: { [`tables.${table.name}.completeSince`]: time } };
     await this.#states.updateOne({ _id: STATE_ID }, update, options);
   }
 
-  /** A time of the cluster, the last barrier before it, and a time of the clock that is not before it. */
+  /** A cluster time, the last barrier before it, and a clock time that is not before it. */
   async #now(): Promise<Beginning & { readonly barrier: number }> {
     const { db } = this.#deps;
     return await readCommitted(this.#deps, async () => {
@@ -195,7 +191,7 @@ export class RecorderStates {
 }
 
 const EXPIRY: Document = { $add: ["$$NOW", TTL_MS] };
-/** True for a claim that has ended, or ends later than it could: then the clock was set back since. */
+/** True for a place that has expired, or expires later than it could, as after a clock was set back. */
 const HAS_EXPIRED: Document = {
   $or: [
     { $lte: ["$expiresAt", "$$NOW"] },

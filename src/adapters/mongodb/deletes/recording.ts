@@ -1,5 +1,5 @@
-// The recorder's work on one instance: it reads the change stream piece by piece, and commits the tombstones of a piece
-// together with the place behind it. So an event is recorded once, whoever reads it.
+// Reads the change stream on the recording instance, and commits the tombstones of a piece with the place behind it: an event is
+// recorded once, whoever reads it.
 import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
@@ -28,26 +28,26 @@ import {
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
 import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
 
-/** The pause before the place in the stream is kept again while nothing happens; the recorder stays that by it. */
+/** The pause before an idle recorder keeps its place in the stream, and thereby its role. */
 const KEEP_EVERY_MS = 1_500;
 const FORGET_EVERY_MS = 60_000;
-/** Noted transactions are kept for longer than clocks of servers differ. */
+/** Longer than clocks of servers differ. */
 const NOTED_MS = 3_600_000;
 
-/** Server codes of streams that cannot go on where they were. */
+/** Server codes of streams that cannot resume. */
 const LOST_PLACE = [
   136, // CappedPositionLost
   260, // InvalidResumeToken
   280, // ChangeStreamFatalError
   286, // ChangeStreamHistoryLost
 ];
-/** Server code BSONObjectTooLarge: of an event with both forms of a large row that was replaced. */
+/** Server code BSONObjectTooLarge: an event holds both forms of a replaced row. */
 const EVENT_TOO_LARGE = 10334;
 
 interface RecordingDeps extends StoreDeps {
   readonly states: RecorderStates;
   readonly logger: Pick<Logger, "warn">;
-  /** Is called whenever a piece is recorded. */
+  /** Called after each recorded piece. */
   readonly isWell: () => void;
 }
 
@@ -65,10 +65,7 @@ export class Recording {
     this.#tables = tables;
   }
 
-  /**
-   * Records from a state on until `close()`. Throws `RecorderReplaced`, `AppError`, and what the driver throws; then
-   * another try may go on from the state that is kept.
-   */
+  /** Records until `close()`. Throws `RecorderReplaced`, `AppError` and errors of the driver; another try may resume from the kept state. */
   async run(state: RecorderState): Promise<void> {
     let from = state;
     while (!this.#isClosed) {
@@ -79,13 +76,13 @@ export class Recording {
     }
   }
 
-  /** Ends the recording after what it is about to commit. */
+  /** Ends the recording after the running commit. */
   close(): void {
     this.#isClosed = true;
     this.#stream?.close();
   }
 
-  /** Follows the stream until it is closed, or has ended by itself: why. */
+  /** Follows the stream to its end, and gives the reason of the end. */
   async #follow(state: RecorderState): Promise<string> {
     const { clock } = this.#deps;
     const reader = new EventReader(this.#tables, state.tables);
@@ -114,7 +111,7 @@ export class Recording {
     return new Deadline(this.#deps.clock, RECORDER_CALLS);
   }
 
-  /** Forgets what earlier pieces have listed, in a commit of its own, as a list may be long. */
+  /** Forgets what earlier pieces listed, in a commit of its own, as the list may be long. */
   #forget(forgotten: ForgottenValue): Promise<void> {
     const { client, clock, db, states } = this.#deps;
     return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
@@ -147,7 +144,7 @@ export class Recording {
     });
   }
 
-  /** The keys that a transaction deleted and that are there: it has put them back, or somebody else has. */
+  /** The keys that a transaction deleted and that are there again. */
   async #findReplaced(
     table: Table,
     deleted: Iterable<DeletedKey>,
@@ -180,7 +177,7 @@ export class Recording {
   }
 }
 
-/** Why a stream cannot go on where it was, in words for the log. Throws any other error. */
+/** Why a stream cannot resume, for the log. Throws any other error. */
 function problemOf(error: unknown): string {
   if (error instanceof StreamClosed) return "the stream was closed";
   if (hasCode(error, ...LOST_PLACE)) return "the oplog no longer has them";
@@ -192,16 +189,15 @@ function startOf({ token, tables }: RecorderState): StreamStart {
   if (token !== null) return { resumeAfter: token };
   const on = Object.values(tables).filter(({ isOn }) => isOn);
   const earliest = on.map(({ from }) => from).reduce((a, b) => (b.lessThan(a) ? b : a));
-  // The first time after it.
+  // The first time after `from`.
   return { startAtOperationTime: Timestamp.fromBits(earliest.low + 1, earliest.high) };
 }
 
-// Without its pre-image, the event of a delete names no key. Collections keep pre-images when they are told to, from MongoDB
-// 6.0 on.
+// Without a pre-image the event of a delete names no key. Collections keep pre-images on request, from MongoDB 6.0 on.
 
 const NAMESPACE_NOT_FOUND = 26;
 
-/** Has a table's collection keep pre-images, unless it does or is not there. Throws `schema_conflict` when that is refused. */
+/** Has a collection keep pre-images, unless it does or does not exist. Throws `schema_conflict` when MongoDB refuses. */
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {
   const [collection] = await db.listCollections({ name: tableName }).toArray();
   if (collection === undefined || !("options" in collection)) return;

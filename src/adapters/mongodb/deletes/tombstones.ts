@@ -26,7 +26,6 @@ import { keyAndTime } from "../tables/table-layout.ts";
 import type { DeleteRecorder } from "./delete-recorder.ts";
 import { RecorderStates } from "./recorder-state.ts";
 
-/** Tombstones that one transaction forgets. */
 const FORGOTTEN_AT_ONCE = 10_000;
 
 export class MongoTombstones implements Tombstones {
@@ -74,7 +73,7 @@ export class MongoTombstones implements Tombstones {
     });
   }
 
-  /** Counts those too whose row another program wrote anew meanwhile, which `list` leaves out. */
+  /** Counts also those whose row was written anew meanwhile, which `list` leaves out. */
   async countAfter(table: Table, after: string | null): Promise<number> {
     return await readSnapshot(this.#deps, async (tx) => {
       const { place } = await this.#at(table, after, tx);
@@ -131,7 +130,7 @@ export class MongoTombstones implements Tombstones {
     return await this.#tombstones.find(filter, { ...optionsIn(tx), ...sorted }).toArray();
   }
 
-  /** Leaves out those whose row another program wrote anew with a later time: they are none any more. */
+  /** Leaves out tombstones whose row another program wrote anew with a later time. */
   async #withoutLaterRows(
     table: Table,
     documents: readonly TombstoneDocument[],
@@ -147,7 +146,7 @@ export class MongoTombstones implements Tombstones {
     });
   }
 
-  /** Reads the record of a table, and the place of a cursor. */
+  /** The record of a table, and the place of a cursor. */
   async #at(table: Table, cursor: string | null, tx: ClientSession) {
     const { completeSince, list } = await this.#states.find(table, optionsIn(tx));
     const lastPlace = cursor === null ? 0 : await this.#lastPlace(table, tx);

@@ -1,4 +1,4 @@
-// The collection of MongoDB that a collection of the port is kept in: its plain fields, `_id`, and its places in indexes.
+// A collection of the port in MongoDB: plain fields, the key as `_id`, and the places in indexes.
 import { Binary, BSON, type Document, MaxKey } from "mongodb";
 import {
   checkKey,
@@ -16,7 +16,7 @@ import {
 import type { InternalCollection } from "../driver/collections.ts";
 
 const PLACES = "_at";
-/** Counts locks: a write that conflicts with every other write of the document. */
+/** Counts locks: a lock is a write that conflicts with every other write of the document. */
 export const LOCKS = "_locks";
 
 export class DocumentCollection {
@@ -39,19 +39,18 @@ export class DocumentCollection {
     return { name: this.name, indexes };
   }
 
-  /** The field of an order; that of the keys without an index. Throws for an index that was not declared. */
+  /** The field of an index, or of the key. Throws for an undeclared index. */
   orderField(index: string | undefined): string {
     if (index === undefined) return "_id";
     if (this.#indexes.some(([name]) => name === index)) return `${PLACES}.${index}`;
     throw new Error(`Collection "${this.collection.name}" has no index "${index}"`);
   }
 
-  /** The stored form of a document. */
   storedOf(key: Key, doc: object): Document {
     return { _id: keyDocument(key), ...doc, ...this.placesOf(key, doc) };
   }
 
-  /** The field with a document's places, where it has any. */
+  /** The field of a document's places, where it has any. */
   placesOf(key: Key, doc: object): Document {
     const places: Document = {};
     for (const [name, placeOf] of this.#indexes) {
@@ -61,7 +60,7 @@ export class DocumentCollection {
     return Object.keys(places).length === 0 ? {} : { [PLACES]: places };
   }
 
-  /** Throws `store_unavailable` for what another program has put there. */
+  /** Throws `store_unavailable` for a document that another program wrote. */
   documentOf({ _id: id, [PLACES]: _places, [LOCKS]: _locks, ...doc }: Document): object {
     try {
       for (const name of this.collection.bytes ?? []) {
@@ -75,14 +74,14 @@ export class DocumentCollection {
     throw damagedDocument(this.collection);
   }
 
-  /** A document that is stored byte by byte as `storedOf` has it, whatever the order of its fields, or what it is else. */
+  /** The document, or `Damaged` when a byte differs from `storedOf`, apart from the order of fields. */
   asStored(bytes: Uint8Array): object | Damaged {
     try {
       const doc = this.documentOf(BSON.deserialize(bytes));
       const expected = this.storedOf(this.collection.keyOf(doc), this.#asPut(doc));
       if (isSameDocument(bytes, expected)) return doc;
     } catch {
-      // The value was written by another program.
+      // Another program wrote a value that is none of a document.
     }
     const validation = { utf8: false } as const;
     const { _id: id } = BSON.deserialize(bytes, { ...WITH_TYPES, validation });
@@ -91,7 +90,7 @@ export class DocumentCollection {
     return new Damaged(key, BSON.EJSON.stringify(id), id);
   }
 
-  /** A document as it could have been put: JSON, and bytes where they may be. */
+  /** The document as it could be put: JSON, and bytes in the declared fields. */
   #asPut(doc: object): object {
     const bytes = this.collection.bytes ?? [];
     const isBytes = ([name, field]: [string, unknown]) =>
@@ -110,13 +109,13 @@ export class DocumentCollection {
   }
 }
 
-/** Fields as the types that they are stored with. */
+/** Keeps the stored types. */
 const WITH_TYPES = { promoteValues: false } as const;
 
 /** Locks are not compared. */
 function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   const found = BSON.deserialize(bytes, WITH_TYPES);
-  // A field that is there twice is found once only.
+  // Deserializing drops a repeated field.
   if (BSON.calculateObjectSize(found) !== bytes.length) return false;
   const { [LOCKS]: _locks, ...fields } = found;
   const names = Object.keys(expected);
@@ -125,19 +124,19 @@ function isSameDocument(bytes: Uint8Array, expected: Document): boolean {
   return Buffer.compare(BSON.serialize(inOrder), BSON.serialize(expected)) === 0;
 }
 
-/** Not those of a class of Node's, which says something else of itself as JSON. */
+/** A plain `Uint8Array`: a `Buffer` has another JSON. */
 function plainBytes({ buffer, byteOffset, byteLength }: Uint8Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-// Keys as documents that MongoDB orders as keys are ordered: part by part, numbers before texts, texts by their bytes.
+// Keys as documents, which MongoDB orders as keys: part by part, numbers before texts, texts by their bytes.
 
-/** `{0: …, 1: …}`. */
+/** `{0: …, 1: …}` */
 export function keyDocument(key: Key): Document {
   return Object.fromEntries(key.map((part, i) => [i, part]));
 }
 
-/** The key of `keyDocument`. Throws for anything else. */
+/** Reverses `keyDocument`. Throws for anything else. */
 function keyOfDocument(stored: unknown): Key {
   if (typeof stored !== "object" || stored === null) throw new Error("A key is a document");
   const entries = Object.entries(stored);
@@ -147,13 +146,13 @@ function keyOfDocument(stored: unknown): Key {
   });
 }
 
-/** The conditions of a stretch on the field of its order, one for each of the beginnings; `null`: nothing is in it. */
+/** The condition of a stretch on the field of its order; null when the stretch is empty. */
 export function conditionOf(
   field: string,
   { within, after, upTo, isReverse = false }: Stretch,
 ): Document | null {
   for (const key of [...(within ?? []), after ?? [0], upTo ?? [0]]) checkKey(key);
-  // A document without a place in an index is in none of its stretches.
+  // A document without a place in the index has no such field.
   const bounds: Document[] = [{ $gte: {} }];
   if (after !== undefined) bounds.push({ [isReverse ? "$lt" : "$gt"]: keyDocument(after) });
   if (upTo !== undefined) bounds.push({ [isReverse ? "$gte" : "$lte"]: keyDocument(upTo) });

@@ -29,29 +29,28 @@ import { BodyWrites } from "../tables/body-tables.ts";
 import { DocumentCollection } from "./document-collection.ts";
 import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
 
-/** Documents in MongoDB: a collection each, snapshots for reading, and writes that meet others wherever a body read. */
+/** A collection each, snapshots for reading, and writes that conflict with every concurrent write of what a body read. */
 export class MongoDocuments implements DocumentStore {
-  /** A commit that a majority has on its disks takes several times longer. */
+  /** A commit on the disks of a majority takes several times longer. */
   readonly gatherMs = 3;
   readonly #deps: VersionedDeps;
   readonly #collections = new Map<string, DocumentCollection>();
-  /** Names of tables that are being filled. */
+  /** Names of tables whose last write had new rows only. */
   readonly #filling = new Set<string>();
-  /** Queues of short bodies that met others. */
+  /** Queues of short bodies that met conflicts. */
   readonly #queues = new BodyQueues();
-  /** Names of those that may be missing. */
+  /** Names of collections that may be missing. */
   readonly #unmade = new Set<string>();
 
   constructor(deps: VersionedDeps) {
     this.#deps = deps;
   }
 
-  /** The declared collections. */
   get collections(): readonly AnyCollection[] {
     return [...this.#collections.values()].map(({ collection }) => collection);
   }
 
-  /** Takes collections of which each that is missing is made before the first write to it. */
+  /** Declares collections; a missing one is made before the first write to it. */
   async declare(collections: readonly AnyCollection[]): Promise<void> {
     await this.#start(() => this.#declare(collections));
   }
@@ -66,7 +65,7 @@ export class MongoDocuments implements DocumentStore {
   }
 
   async #start(work: () => Promise<unknown>): Promise<void> {
-    // After an election it starts again, so every step may be done twice.
+    // An election repeats the work, so every step may happen twice.
     await asAppErrors(retry(new Deadline(this.#deps.clock, START_CALLS), work));
   }
 
@@ -112,7 +111,7 @@ export class MongoDocuments implements DocumentStore {
     try {
       return await readSnapshot(this.#deps, read, deadline);
     } catch (error) {
-      // Errors of the body are thrown as they are.
+      // The error of the body.
       throw thrown ?? error;
     }
   }
@@ -127,7 +126,7 @@ export class MongoDocuments implements DocumentStore {
     const scope = { client, clock, deadline, isQueued, maxConflictsMs, enterQueue };
     const writes = new BodyWrites(this.#deps, this.#filling);
     let hasWritten = false;
-    // Without writes only the proof of who answered has to wait for a majority.
+    // A body without writes commits only to prove which primary has answered.
     const finish = (session: ClientSession) =>
       hasWritten || options.isProven
         ? commit(session, deadline.forCommit())
@@ -147,7 +146,7 @@ export class MongoDocuments implements DocumentStore {
       writes.end();
       return result;
     } catch (error) {
-      // Errors of the body are thrown as they are.
+      // The error of the body.
       if (!(error instanceof MongoError)) throw error;
       throw writes.hasRows ? toRowsError(error, isDivisible) : toAppError(error);
     }
@@ -161,7 +160,7 @@ export class MongoDocuments implements DocumentStore {
     };
     const requireMade = async (collection: DocumentCollection) => {
       if (!this.#unmade.has(collection.name)) return;
-      // A transaction that made it would fail, and one that has read it keeps it from being made.
+      // Within a transaction it cannot be made, and a transaction that has read it would block the making.
       await this.#start(async () => {
         await endTransaction(this.#deps.client, place.session);
         await this.#make(collection);
@@ -177,13 +176,13 @@ export class MongoDocuments implements DocumentStore {
   }
 }
 
-/** Tells what these collections are made with. */
+/** A digest of how the collections are made. */
 function digestOf(collections: readonly DocumentCollection[]): string {
   const made = collections.map(({ declaration }) => declaration);
   return createHash("sha256").update(JSON.stringify(made)).digest("hex");
 }
 
-/** Somebody may have dropped one since. */
+/** False also where one was dropped since. */
 async function isMade(
   db: Db,
   digest: string,
@@ -195,7 +194,7 @@ async function isMade(
   return [...collections, VERSIONS, TIME].every(({ name }) => names.has(name));
 }
 
-/** Gives an index that is new the places of the documents that are there. */
+/** Fills a new index with the places of stored documents. */
 async function addPlaces(db: Db, collection: DocumentCollection): Promise<void> {
   const stored = db.collection(collection.name);
   for await (const found of stored.find({}, { readConcern: { level: "majority" } })) {

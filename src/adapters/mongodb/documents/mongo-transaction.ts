@@ -1,6 +1,6 @@
-// A body of documents in a transaction or snapshot of MongoDB. A lock is a write: `$inc` of a document that is there, an
-// insert and a removal of one that is not. The time, versions and all small queries of a read are one message, joined by
-// `$lookup`, as MongoDB 6.0 refuses `$unionWith` in transactions; large ones are messages of their own.
+// A body in a transaction or snapshot. A lock is a write: `$inc` of an existing document, or insert and removal of an absent one. The
+// time, versions and all small queries of a read are one message, joined by `$lookup`, as MongoDB 6.0 refuses `$unionWith` in
+// transactions; large queries are messages of their own.
 import {
   type AnyBulkWriteOperation,
   type ClientSession,
@@ -34,16 +34,16 @@ import { readRowsBy } from "../tables/rows-by-value.ts";
 import { findStored, keyOfRow } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
-/** Documents of a query that may come in one message with others. */
+/** Most documents of a query that is joined with others. */
 const MOST_JOINED = 1_000;
 
 export interface TransactionPlace {
   readonly tables: BodyTables;
   readonly session: ClientSession;
-  /** A number that no other body of this instance has at the same time. */
+  /** A number that no concurrent body of this instance has. */
   readonly lane: number;
   readonly collectionOf: (collection: AnyCollection) => DocumentCollection;
-  /** Makes one that may be missing, outside of the transaction, which is over then: it throws `Rerun`. */
+  /** Makes a collection that may be missing. That ends the transaction: throws `Rerun`. */
   readonly requireMade: (collection: DocumentCollection) => Promise<void>;
 }
 
@@ -51,11 +51,11 @@ export class MongoTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #deps: StoreDeps;
   readonly #place: TransactionPlace;
-  /** Writes that were not sent, by collection. */
+  /** Writes that are not sent yet. */
   readonly #pending = new Map<DocumentCollection, AnyBulkWriteOperation<Document>[]>();
-  /** Keys that were locked, and whether they had a document, by collection and key. */
+  /** Locked keys, by collection and key. */
   readonly #locked = new Map<string, Lock>();
-  /** Keys that were written, by collection and key. */
+  /** Written keys, by collection and key. */
   readonly #written = new Set<string>();
   #raised: ChangedNames = [];
   #nowMs: number | null = null;
@@ -118,7 +118,7 @@ export class MongoTransaction implements Transaction {
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** Sends what is pending, and writes what is locked and not written; false when there was nothing. */
+  /** Sends pending writes and locks; false when there was nothing to write. */
   async finish(): Promise<boolean> {
     for (const [name, { collection, key, isPresent }] of this.#locked) {
       if (this.#written.has(name)) continue;
@@ -157,7 +157,7 @@ export class MongoTransaction implements Transaction {
       await this.#deps.db.collection(collection.name).bulkWrite(operations, options);
     } catch (error) {
       if (!hasCode(error, DUPLICATE_KEY)) throw error;
-      // Another transaction has put the same key since this one began.
+      // Another transaction has put the key since this one began.
       throw new MongoServerError({ message: "A key was put by another", code: WRITE_CONFLICT });
     }
   }
@@ -167,10 +167,7 @@ export class MongoTransaction implements Transaction {
     return { name: collection.name, stages: stagesOf(collection, query), isSmall: isSmall(query) };
   }
 
-  /**
-   * The time, the versions of names and all small queries in one message; the others after it, of the same moment. Null
-   * stands for a query of versions.
-   */
+  /** Time, versions and small queries in one message, large queries after it, all of one moment. Null stands for a query of other kinds. */
   async #find(planned: readonly (PlannedQuery | null)[], names: readonly string[]): Promise<Found> {
     const options = optionsIn(this.#place.session);
     const joins = names.length === 0 ? [] : joinPersonVersions(names);
@@ -199,7 +196,7 @@ export class MongoTransaction implements Transaction {
     const filter = within === undefined ? {} : conditionOf("_id", { within });
     if (filter === null) return [];
     const place = after instanceof Damaged ? after.place : after && keyDocument(after);
-    // Unlike other comparisons it has values of all types in one order.
+    // Unlike other comparisons, `$expr` orders values of all types.
     const isAfter = place === undefined ? {} : { $expr: { $gt: ["$_id", { $literal: place }] } };
     const options = optionsIn(this.#place.session);
     const found: unknown[] = await this.#deps.db
@@ -257,15 +254,15 @@ function isPlain(query: Query): query is DocumentQuery {
 
 interface Found {
   readonly found: readonly (readonly Document[])[];
-  /** The versions; empty where none were asked for. */
+  /** Empty where none were asked for. */
   readonly versions: JoinedVersions;
 }
 
 interface PlannedQuery {
   readonly name: string;
-  /** Null when the query asks for nothing. */
+  /** Null for an empty query. */
   readonly stages: Document[] | null;
-  /** True when its answer may be part of one document, which ends at 16 MB. */
+  /** True when the answer fits into one document, of 16 MB at most. */
   readonly isSmall: boolean;
 }
 
@@ -282,7 +279,7 @@ function isSmall(query: DocumentQuery): boolean {
   return (most ?? Number.POSITIVE_INFINITY) <= MOST_JOINED;
 }
 
-/** Null when the query asks for nothing. */
+/** Null for an empty query. */
 function stagesOf(collection: DocumentCollection, query: DocumentQuery): Document[] | null {
   if ("keys" in query) {
     if (query.keys.length === 0) return null;

@@ -1,27 +1,25 @@
-// Collections of repsync's own, and how documents are put into them.
+// Collections of repsync's own, and batches for writing to them.
 import type { Db, IndexDescription } from "mongodb";
 import { hasCode } from "./errors.ts";
 
-/** Server codes. */
 const NAMESPACE_EXISTS = 48;
 
-/** The write concern of every write, whatever the URL says: a majority of the members has it on disk. */
+/** The write concern of every write, whatever the URL says: on the disks of a majority. */
 export const DURABLE = { w: "majority", j: true } as const;
 
-/** A collection of repsync's own, beside those of the registry's tables. */
 export interface InternalCollection {
   /** Starts with `repsync_`. */
   readonly name: string;
   readonly indexes?: readonly (IndexDescription & { readonly name: string })[];
 }
 
-/** A condition for ids that begin with a name and a slash. */
+/** Selects ids that begin with a name and a slash. */
 export function idsUnder(name: string) {
-  // "0" is the character after the slash.
+  // "0" follows the slash in ASCII.
   return { $gte: `${name}/`, $lt: `${name}0` };
 }
 
-/** Makes what is missing. Idempotent, and safe when several instances do it at once. */
+/** Makes missing collections and indexes. Idempotent, and safe for several instances at once. */
 export async function makeCollections(
   db: Db,
   collections: readonly InternalCollection[],
@@ -32,11 +30,11 @@ export async function makeCollections(
 async function makeCollection(db: Db, { name, indexes = [] }: InternalCollection): Promise<void> {
   await createCollection(db, name);
   if (indexes.length === 0) return;
-  // The default waits for all members, also for one that is down.
+  // The default waits for every member, even one that is down.
   await db.collection(name).createIndexes([...indexes], { commitQuorum: "majority" });
 }
 
-/** Makes a collection unless it exists. Transactions must find it: making one would fail them. */
+/** Makes a missing collection. Transactions cannot, and need it. */
 export async function createCollection(db: Db, name: string): Promise<void> {
   try {
     await db.createCollection(name);
@@ -45,14 +43,14 @@ export async function createCollection(db: Db, name: string): Promise<void> {
   }
 }
 
-/** The most that one batch holds. A single item may be larger. */
+/** The limits of a batch; a single larger item is a batch of its own. */
 interface BatchLimits<T> {
   readonly maxItems: number;
   readonly maxBytes: number;
   bytesOf(item: T): number;
 }
 
-/** Cuts items into batches that fit a message, in order. No batch is empty. */
+/** Cuts items into batches in order, none of them empty. */
 export function cutBatches<T>(items: readonly T[], limits: BatchLimits<T>): T[][] {
   const batches: T[][] = [];
   let batch: T[] = [];

@@ -1,4 +1,4 @@
-// Connects to MongoDB: the options of the client, and the check that the deployment can do what repsync needs.
+// Connects to MongoDB, and checks that the deployment can do what repsync needs.
 import {
   type Db,
   MongoClient,
@@ -15,20 +15,20 @@ import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 import { closingHint, tlsProblem } from "./tls-problems.ts";
 
-/** Time for one try to find a server; a call of a port makes several until its deadline. */
+/** For one try to find a server; a call makes several until its deadline. */
 const SERVER_SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
-/** With `CONNECT_MS` the time after which a frozen server is noticed and its calls end. */
+/** A frozen server is noticed, and its calls end, after this time and `CONNECT_MS`. */
 const HEARTBEAT_MS = 2_000;
-/** The times after which the hosts are named that do not answer at start, and the start ends. D-10.4. */
+/** At start: when silent hosts are logged, and when the start ends. D-10.4. */
 const NOTICE_MS = 4_000;
 const REACH: CallLimit = { triesMs: 20_000, endMs: 20_000 };
-/** Connections per server; a page uses up to two at once. */
+/** Connections a server; a page uses up to two. */
 const MAX_POOL_CONNECTIONS = 64;
-/** Longest wait for a free connection before the call is tried again. */
+/** Longest wait for a free connection in one try. */
 const WAIT_QUEUE_MS = 5_000;
 
-/** Options that a URL may change. */
+/** The URL may change these. */
 const TUNABLE: MongoClientOptions = {
   appName: "repsync",
   serverSelectionTimeoutMS: SERVER_SELECTION_MS,
@@ -37,11 +37,11 @@ const TUNABLE: MongoClientOptions = {
   maxPoolSize: MAX_POOL_CONNECTIONS,
   waitQueueTimeoutMS: WAIT_QUEUE_MS,
 };
-/** Options that the promises of the ports rest on, whatever the URL says. */
+/** The promises of the ports rest on these, whatever the URL says. */
 const FIXED: MongoClientOptions = {
   readPreference: "primary",
   retryWrites: true,
-  // The reading of values.
+  // How values are read.
   raw: false,
   promoteValues: true,
   promoteLongs: true,
@@ -50,19 +50,12 @@ const FIXED: MongoClientOptions = {
   useBigInt64: false,
 };
 
-/** MongoDB 5.0, the first version that reads snapshots outside of transactions. */
+/** MongoDB 5.0, the first version with snapshot reads outside of transactions. */
 const MIN_WIRE_VERSION = 13;
 const AUTHENTICATION_FAILED = 18;
-/** Names of databases that MongoDB takes on every system, without percent-encoding. */
+/** Names that MongoDB takes on every system, without percent-encoding. */
 const DATABASE_NAME = /^[^\s%."$*<>:|?\\/]{1,63}$/;
-/** Databases of MongoDB itself. */
 const SYSTEM_DATABASES: ReadonlySet<string> = new Set(["admin", "config", "local"]);
-
-interface ConnectDeps {
-  readonly clock: Stopwatch;
-  /** Is told when it takes long. */
-  readonly logger: Logger;
-}
 
 interface Connection {
   readonly client: MongoClient;
@@ -71,13 +64,13 @@ interface Connection {
 }
 
 /**
- * Connects to the database of a URL and prepares it, both again while they fail for passing reasons.
- * Throws `invalid_request` for a URL or a certificate that cannot be used, and `store_unavailable` when the deployment cannot be reached,
- * refuses the credentials, or is neither a replica set nor a sharded cluster. No message holds the URL.
+ * Connects and prepares, both again while they fail for passing reasons. Throws `invalid_request` for an unusable URL or certificate,
+ * and `store_unavailable` when the deployment cannot be reached, refuses the credentials, or is neither a replica set nor a sharded
+ * cluster. No message holds the URL.
  */
 export async function connect(
   url: string,
-  { clock, logger }: ConnectDeps,
+  { clock, logger }: { readonly clock: Stopwatch; readonly logger: Logger },
   prepare: (db: Db) => Promise<void>,
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
@@ -102,7 +95,7 @@ export async function connect(
   }
 }
 
-/** Throws the last failure to find a server, or `TimeUp` where there was none, when the time is over. */
+/** Throws the last failure to find a server when the time is over, or `TimeUp` where there was none. */
 async function reach(url: string, databaseName: string, clock: Stopwatch): Promise<Connection> {
   let failure: unknown;
   const attempt = async () => {
@@ -148,7 +141,7 @@ async function checkDeployment(db: Db): Promise<void> {
 function readDatabaseName(url: string): string {
   const name = /^mongodb(?:\+srv)?:\/\/[^/?]+\/([^/?]*)/.exec(url)?.[1] ?? "";
   if (!DATABASE_NAME.test(name) || SYSTEM_DATABASES.has(name)) {
-    // The name is not shown: it may be part of a password.
+    // Not the name itself, which may be part of a password.
     const state = name === "" ? "none" : "none that can be used (in a password, write / as %2F)";
     throw new AppError(
       "invalid_request",
@@ -164,7 +157,7 @@ function makeClient(url: string): MongoClient {
   try {
     return new MongoClient(url, { ...Object.fromEntries(tuned), ...FIXED });
   } catch (error) {
-    // Errors of the URL parser hold the URL; errors of the driver only name an option.
+    // Errors of the URL parser hold the URL; errors of the driver name an option.
     const detail = error instanceof MongoError ? `: ${error.message}` : "";
     throw new AppError("invalid_request", `The MongoDB URL cannot be read${detail}`);
   }

@@ -1,4 +1,4 @@
-// Work that is tried again while it fails for a passing reason, within a deadline of repsync's own.
+// Repeats work that fails for a passing reason, within a deadline.
 import { setImmediate as aTurn, setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
@@ -6,27 +6,25 @@ import { type Clock, MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { isPassing, SERVERS_HINT } from "./errors.ts";
 
-/** Measures deadlines. */
 export type Stopwatch = Pick<Clock, "monotonicMs">;
 
 const FIRST_PAUSE_MS = 4;
 const LONGEST_PAUSE_MS = 250;
 
-/** A call has ended because MongoDB did not answer. */
+/** MongoDB did not answer before the end of the call. */
 export class TimeUp extends AppError {
   constructor() {
     super("store_unavailable", "MongoDB did not answer in time", { hint: SERVERS_HINT });
   }
 }
 
-/** The time at which a call has to end. */
 export class Deadline {
   readonly #clock: Stopwatch;
   readonly #limit: CallLimit;
   readonly #lastTryMs: number;
   readonly #endMs: number;
 
-  /** Starts the time of a call, where that has no end already. */
+  /** Starts the time of a call, or takes the end that it has. */
   constructor(clock: Stopwatch, limit: CallLimit, endMs = clock.monotonicMs() + limit.endMs) {
     this.#clock = clock;
     this.#limit = limit;
@@ -34,25 +32,25 @@ export class Deadline {
     this.#endMs = endMs;
   }
 
-  /** With new time for tries, so that the outcome of a commit becomes known; the end of the call stays. */
+  /** Has new time for tries, so that the outcome of a commit becomes known, and the same end. */
   forCommit(): Deadline {
     return new Deadline(this.#clock, this.#limit, this.#endMs);
   }
 
-  /** True when nothing is tried again. */
+  /** True when no try may follow. */
   isOver(): boolean {
     return this.#leftMs(this.#lastTryMs) <= 0;
   }
 
-  /** Waits before try number `tries` + 1, longer each time, at most until tries end. */
+  /** Waits before the next try, longer after more tries, at most until tries end. */
   pause(tries: number, mostMs = LONGEST_PAUSE_MS): Promise<void> {
     const longestMs = Math.min(mostMs, FIRST_PAUSE_MS * 2 ** tries);
-    // The fraction of the clock differs between callers that collided, so that they do not collide again.
+    // The fraction of the clock differs between callers that collided, and keeps them apart.
     const pauseMs = longestMs * (0.5 + ((this.#clock.monotonicMs() * 1000) % 500) / 1000);
     return sleep(Math.min(pauseMs, this.#leftMs(this.#lastTryMs)));
   }
 
-  /** Settles as the work does; throws `TimeUp` at the end of the call, whatever the work goes on to do. */
+  /** Settles as the work does, or throws `TimeUp` at the end of the call. */
   async race<T>(work: Promise<T>): Promise<T> {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const end = new Promise<never>((_, reject) => {
@@ -71,10 +69,7 @@ export class Deadline {
   }
 }
 
-/**
- * Repeats an attempt while it fails for passing reasons. Throws the last failure once tries end, and `TimeUp` at the end of
- * the call.
- */
+/** Repeats an attempt that fails for passing reasons. Throws the last failure once tries end, and `TimeUp` at the end of the call. */
 export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {
     try {
@@ -86,7 +81,7 @@ export async function retry<T>(deadline: Deadline, attempt: () => Promise<T>): P
   }
 }
 
-/** Turns of work on many rows, the first of which begins now. D-7.9. */
+/** Begins the first turn of work on many rows. D-7.9. */
 export function beginTurns(clock: Stopwatch): Turns {
   return new Turns(clock, aTurn);
 }

@@ -1,4 +1,4 @@
-// The meaning of the driver's errors. Only here does one become an `AppError`.
+// Translates errors of the driver. Every `AppError` for one of them is made here.
 import {
   MongoBulkWriteError,
   MongoClientClosedError,
@@ -14,16 +14,16 @@ import {
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 
-/** Server code of a write that meets one of another transaction. */
+/** A write met a concurrent write of another transaction. */
 export const WRITE_CONFLICT = 112;
-/** Server code of a write of a key that is there already. */
+/** A write met the same key in a unique index. */
 export const DUPLICATE_KEY = 11000;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
-/** The hint where MongoDB does not answer, or not to us. */
+/** For a MongoDB that does not answer, or refuses. */
 export const SERVERS_HINT =
   "Check that most servers of the store run, and that its user may read and write";
 
-/** Server codes of states that pass: elections, restarts, conflicts, snapshots that are too new or too old. */
+/** Passing states: elections, restarts, conflicts, snapshots that are too new or too old. */
 const PASSING_CODES: ReadonlySet<number> = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -52,7 +52,7 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** Server codes of a transaction that this server never takes as a whole. */
+/** The server never takes such a transaction as a whole. */
 const TOO_LARGE_CODES = [
   146, // ExceededMemoryLimit
   257, // TransactionTooLarge
@@ -60,7 +60,7 @@ const TOO_LARGE_CODES = [
   388, // TransactionTooLargeForCache
 ];
 
-/** The actual error: in a bulk write the driver makes even a lost connection look like an answer of the server. */
+/** The actual error: in a bulk write the driver wraps even a lost connection as an answer. */
 export function innerError(error: unknown): unknown {
   if (!(error instanceof MongoBulkWriteError)) return error;
   const inner: unknown = error.errorResponse;
@@ -78,29 +78,26 @@ function isUnreachable(error: unknown): boolean {
   );
 }
 
-/**
- * True when the same work may succeed a moment later. A killed primary causes errors without any of the driver's labels,
- * so class and code count too.
- */
+/** True when the same work may succeed a moment later. A killed primary causes errors without labels, so class and code count too. */
 export function isPassing(error: unknown): boolean {
   if (isUnreachable(error) || isRerunnable(error)) return true;
   if (error instanceof MongoServerError && PASSING_CODES.has(Number(error.code))) return true;
   return error instanceof MongoError && error.hasErrorLabel("RetryableWriteError");
 }
 
-/** True when the server says that the transaction was not committed and may run again. */
+/** True when the server has not committed the transaction, and it may run again. */
 function isRerunnable(error: unknown): boolean {
   return error instanceof MongoError && error.hasErrorLabel("TransientTransactionError");
 }
 
-/** True when a commit may or may not have happened: only an answer of the server can tell. */
+/** True when a commit may have happened: only an answer of the server can tell. */
 export function isOutcomeUnknown(error: unknown): boolean {
   if (!(error instanceof MongoServerError)) return true;
   if (isRerunnable(error)) return false;
   return isPassing(error) || error.hasErrorLabel("UnknownTransactionCommitResult");
 }
 
-/** True when our own client was closed. */
+/** True when this process has closed the client. */
 export function isClosed(error: unknown): boolean {
   return (
     error instanceof MongoClientClosedError ||
@@ -111,27 +108,24 @@ export function isClosed(error: unknown): boolean {
   );
 }
 
-/** True when connections lack a user, or were closed for that and could not be opened again. */
+/** True when connections lack a user, or were closed for that. */
 export function isSignedOut(error: unknown): boolean {
   const isRefused = error instanceof MongoServerError;
   return isClosed(error) || (isRefused && error.message.endsWith(" requires authentication"));
 }
 
-/** True for a refusal by the server with this code. */
+/** True for an answer of the server with one of the codes. */
 export function hasCode(error: unknown, ...codes: readonly number[]): error is MongoServerError {
   return error instanceof MongoServerError && codes.includes(Number(error.code));
 }
 
-/** The server's name of an error, such as `Unauthorized`; it holds no value and no address. */
+/** The server's name of an error, such as `Unauthorized`; holds no value and no address. */
 function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
-/**
- * Maps the error of a commit of rows; except for an unknown outcome nothing was written. `isDivisible`: the writer may go on
- * with parts of them.
- */
+/** Translates the error of a commit of rows: unless the outcome is unknown, nothing was written. `isDivisible`: parts may be tried. */
 export function toRowsError(error: unknown, isDivisible: boolean): AppError {
   if (isDivisible && hasCode(innerError(error), WRITE_CONFLICT)) {
     return new AppError("batch_too_large", BUSY_ROWS, { cause: error });
@@ -143,30 +137,27 @@ export function toRowsError(error: unknown, isDivisible: boolean): AppError {
     const text = `The batch is too large for one transaction of this MongoDB (${refusalWord(error)})`;
     return new AppError("batch_too_large", text, { cause: error });
   }
-  return new AppError("commit_failed", commitProblem(error), { cause: error });
+  const problem = isPassing(error)
+    ? "MongoDB could not commit the batch in time"
+    : "MongoDB refused the batch";
+  return new AppError("commit_failed", `${problem}: ${refusalWord(error)}`, { cause: error });
 }
 
-function commitProblem(error: unknown): string {
-  return isPassing(error)
-    ? `MongoDB could not commit the batch in time: ${refusalWord(error)}`
-    : `MongoDB refused the batch: ${refusalWord(error)}`;
-}
-
-/** An `AppError` stays, all other errors become `store_unavailable`. */
+/** Keeps an `AppError`; all other errors become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const options = { cause: error, hint: SERVERS_HINT };
   return new AppError("store_unavailable", unavailability(innerError(error)), options);
 }
 
-/** Awaits the work. Throws its error as `toAppError` has it. */
+/** Throws errors of the work as `toAppError`. */
 export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
   return await work.catch((error) => {
     throw toAppError(error);
   });
 }
 
-/** The `AppError` for an error that the driver threw; any other one stays. */
+/** Translates errors of the driver only. */
 export function driverFailure(error: unknown): unknown {
   return error instanceof MongoError ? toAppError(error) : error;
 }

@@ -1,25 +1,24 @@
-// The processes that use the database: a document each, renewed while they run. D-10.7.
+// The processes that use the database: each renews its document while it runs. D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
 import type { InternalCollection } from "./collections.ts";
 import { DUPLICATE_KEY, hasCode, isSignedOut } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
-/** MongoDB drops those of processes that were killed. */
+/** MongoDB drops the documents of killed processes. */
 export const HOLDERS: InternalCollection = {
   name: "repsync_holders",
   indexes: [{ name: "repsync_end", key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** The time for which a process that was killed still counts. */
+/** Seconds for which a killed process still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
-/** The id of the process that fills the database: there is never a second such document. */
+/** The one document of the process that fills the database. */
 const FILLER_ID = new ObjectId("0".repeat(24));
 
 interface HolderDocument {
   readonly _id: ObjectId;
-  /** The process that fills the database. */
   readonly filler?: ObjectId;
   readonly expiresAt: Date;
 }
@@ -38,7 +37,7 @@ export class Holder {
     this.#own = own;
   }
 
-  /** Begins; a renewal that fails is made up for by the next one. */
+  /** A failed renewal is made up for by the next one. */
   async begin(): Promise<void> {
     await this.#renew();
     const again = () => this.#renew().catch((error) => this.#signIn(error));
@@ -46,7 +45,7 @@ export class Holder {
     this.#timer.unref();
   }
 
-  /** Never rejects: what stays runs out. */
+  /** Never rejects: a document that stays expires. */
   async end(): Promise<void> {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -59,7 +58,7 @@ export class Holder {
     await this.#holders.updateOne(this.#own, [{ $set: { expiresAt } }], { upsert: true });
   }
 
-  /** Opens new connections where those at hand stay signed out, as after their user was dropped and made anew. */
+  /** Opens new connections where the old ones stay signed out, as after their user was made anew. */
   async #signIn(error: unknown): Promise<void> {
     if (!isSignedOut(error)) return;
     const { client } = this.#db;
@@ -68,7 +67,7 @@ export class Holder {
   }
 }
 
-/** Holds the database to fill it. Null when another process does, or did until a moment ago. */
+/** Holds the database to fill it. Null when another process does, or did a moment ago. */
 export async function holdToFill(db: Db): Promise<Holder | null> {
   const isOver = { _id: FILLER_ID, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
   await holdersOf(db).deleteOne(isOver);
@@ -82,7 +81,7 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
   }
 }
 
-/** True when a process uses the database, or did until a moment ago: another than the one named, or than who fills it. */
+/** True when a process other than `but` uses the database, or did a moment ago. */
 export async function isHeld(db: Db, but = FILLER_ID): Promise<boolean> {
   const isAlive = { _id: { $ne: but }, $expr: { $gt: ["$expiresAt", "$$NOW"] } };
   return (await holdersOf(db).findOne(isAlive, COMMITTED)) !== null;

@@ -1,4 +1,4 @@
-// Numbers that are given once: of new rows in tables with an auto-incrementing `id`, and of places in the lists of tombstones.
+// Numbers that are given once: ids of new rows in numbered tables, and places of tombstones.
 import {
   type Collection,
   type Db,
@@ -8,19 +8,18 @@ import {
 } from "mongodb";
 import type { InternalCollection } from "./collections.ts";
 
-/** The counters, by name of the table or of a collection of repsync's own. */
 export const COUNTERS: InternalCollection = { name: "repsync_counters" };
 
 interface CounterDocument {
-  /** Table name. */
+  /** The name of a table, or of another counter. */
   readonly _id: string;
-  /** The greatest number that was taken. */
+  /** The greatest number taken. */
   readonly last: Long;
 }
 
 /**
- * Takes the next `count` numbers and returns the first of them, 1 or more. In a transaction the numbers follow the order of
- * commits, without gaps, and others wait for its end. Outside of one nobody waits, and numbers may be left out.
+ * Takes the next `count` numbers and returns the first, 1 or more. In a transaction numbers follow the order of commits without gaps,
+ * and others wait for its end. Outside of one nobody waits, and numbers may be left out.
  */
 export async function takeNumbers(
   db: Db,
@@ -37,12 +36,12 @@ export async function takeNumbers(
   return counter.last.subtract(count - 1);
 }
 
-/** Makes sure that the numbers up to `last` are never taken. */
+/** Excludes the numbers up to `last`. */
 export async function reserveNumbers(db: Db, name: string, last: Long): Promise<void> {
   await collectionOf(db).updateOne({ _id: name }, { $max: { last } }, { upsert: true });
 }
 
-/** The number that `takeNumbers` gave last, 0 before the first. */
+/** The number taken last, 0 before the first. */
 export async function lastNumber(db: Db, name: string, options: FindOptions): Promise<number> {
   const counter = await collectionOf(db).findOne({ _id: name }, options);
   return Number(counter?.last ?? 0);

@@ -1,5 +1,4 @@
-// The ways to read from MongoDB and write to it. Each tries again what failed for a passing reason, until the deadline of
-// its call, and throws only `AppError`s.
+// The ways to read and write. Each repeats what fails for a passing reason until its deadline, and throws only `AppError`s.
 import { type ClientSession, type Db, type MongoClient, MongoServerError } from "mongodb";
 import type { CallLimit } from "../../../ports/documents.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
@@ -15,32 +14,31 @@ export interface StoreDeps {
   readonly clock: Stopwatch;
   readonly primaryWatch: PrimaryWatch;
   readonly storeClock: StoreClock;
-  /** The time that each call may take: `SYNC_CALLS` or `REQUEST_CALLS`. */
+  /** `SYNC_CALLS` or `REQUEST_CALLS`. */
   readonly callLimit: CallLimit;
 }
 
-/** Options of reads by `readCommitted()`. */
+/** For reads of `readCommitted()`. */
 export const COMMITTED = { readConcern: { level: "majority" } } as const;
 
 const SNAPSHOT = { level: "snapshot" } as const;
 
-/** Options of a command in a transaction or snapshot. */
 export interface TxOptions {
   readonly session: ClientSession;
   readonly readConcern?: typeof SNAPSHOT;
 }
 
-/** A snapshot has to be named at every command, a transaction where it begins. */
+/** A snapshot is named at every command, a transaction once. */
 export function optionsIn(session: ClientSession): TxOptions {
   return session.snapshotEnabled ? { session, readConcern: SNAPSHOT } : { session };
 }
 
-/** Server code of a transaction that has to be run again. */
+/** The server code after which a transaction runs again. */
 const NO_SUCH_TRANSACTION = 251;
 
 /**
- * Reads with `COMMITTED`: sees every write acknowledged before. A primary that was just replaced may still answer, so such
- * a read decides nothing that must take effect at once, as the end of a right.
+ * Sees every write acknowledged before. A replaced primary may still answer, so the read decides nothing that must take effect at
+ * once, as the end of a right.
  */
 export async function readCommitted<T>(
   { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,
@@ -50,7 +48,7 @@ export async function readCommitted<T>(
   return await asAppErrors(retry(deadline, () => primaryWatch.read(read)));
 }
 
-/** As `readCommitted()`, but all reads of `tx` are of one snapshot; they take the options of `optionsIn()`. */
+/** As `readCommitted()`, with all reads in one snapshot, by the options of `optionsIn()`. */
 export async function readSnapshot<T>(
   deps: Pick<StoreDeps, "client" | "clock" | "primaryWatch" | "callLimit">,
   read: (tx: ClientSession) => Promise<T>,
@@ -68,8 +66,8 @@ export async function readSnapshot<T>(
 }
 
 /**
- * Makes one write to one document, durably. The write may happen twice, so it must be idempotent; but no try takes effect
- * after a later one was acknowledged: servers refuse that within a session, which all tries share.
+ * Makes one durable write to one document. The write may happen twice and must be idempotent. No try takes effect after a later one
+ * was acknowledged: all share a session, in which servers refuse that.
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: Pick<StoreDeps, "client" | "clock" | "callLimit">,
@@ -89,7 +87,7 @@ export async function writeOne<T>(
   }
 }
 
-/** Makes several reads and writes as one durable transaction, done once. It reads as `readCommitted()` does. */
+/** Makes reads and writes as one durable transaction. Reads see what those of `readCommitted()` do. */
 export async function writeTogether<T>(
   { client, clock, primaryWatch, callLimit }: Omit<StoreDeps, "db" | "storeClock">,
   body: TransactionBody<T>,

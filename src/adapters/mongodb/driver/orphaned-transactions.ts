@@ -1,14 +1,13 @@
-// The transaction of a killed instance blocks what it wrote for up to a minute: MongoDB fails every other write to it. So a
-// call that meets conflicts for long ends orphaned transactions. It ends those that had no command for two seconds
-// (`killSessions`), once it has met conflicts for a second: an account answers again within 3 s of a kill -9. All instances log
-// in as one user, as a user may end its own sessions only.
+// The transaction of a killed instance blocks what it wrote for up to a minute. A call that has met conflicts for a second ends
+// transactions without a command for two seconds, so that an account answers again within 3 s of a kill -9. All instances log in as
+// one user, as a user may end its own sessions only.
 import type { ClientSession, MongoClient, UUID } from "mongodb";
 import type { Stopwatch } from "./deadline.ts";
 
-/** Conflicts with running instances do not last as long as this. */
+/** Conflicts with running instances are shorter. */
 const PATIENCE_MS = 1_000;
 const LOOK_AGAIN_MS = 250;
-/** Commands of a transaction follow one another within milliseconds, on a very busy machine within a second. */
+/** Commands of a running transaction follow within milliseconds, on a very busy machine within a second. */
 const ORPHANED_AFTER_MICROS = 2_000_000;
 
 export class ConflictPatience {
@@ -30,22 +29,19 @@ export class ConflictPatience {
     return this.#clock.monotonicMs() - this.#firstMs >= this.#maxConflictsMs;
   }
 
-  /** Notes a conflict; when they have lasted long, ends orphaned transactions. Never fails. */
+  /** Notes a conflict, and ends orphaned transactions after a long time of conflicts. Never fails. */
   async noteConflict(): Promise<void> {
     const nowMs = this.#clock.monotonicMs();
     this.#firstMs ??= nowMs;
     this.#endsMs ??= nowMs + PATIENCE_MS;
     if (nowMs < this.#endsMs) return;
     this.#endsMs = nowMs + LOOK_AGAIN_MS;
-    // Failing does no harm: MongoDB ends them later.
+    // MongoDB ends them later in any case.
     await endOrphanedTransactions(this.#client).catch(() => {});
   }
 }
 
-/**
- * Ends transactions of this program that have had no command for two seconds: their instances are gone, or stalled and run
- * them again later. It sees only those of its own MongoDB user, and needs no further rights.
- */
+/** Ends idle transactions of this program: their instances are gone, or stalled and run them again. Needs no further rights. */
 async function endOrphanedTransactions(client: MongoClient): Promise<void> {
   const isOrphaned = {
     appName: client.options.appName,
@@ -59,14 +55,14 @@ async function endOrphanedTransactions(client: MongoClient): Promise<void> {
   await killSessions(client, await found.toArray());
 }
 
-/** Ends a session with everything it has under way, without waiting. It must not be used afterwards. */
+/** Ends a session and its running work without waiting. The session must not be used afterwards. */
 export function giveUpSession(client: MongoClient, tx: ClientSession): void {
   endTransaction(client, tx)
     .then(() => tx.endSession())
     .catch(() => {});
 }
 
-/** Ends what a session has under way: unlike an abort, of which nothing is told, it holds no lock then. */
+/** Ends the running work of a session, and waits until it holds no lock, which an abort does not. */
 export async function endTransaction(client: MongoClient, tx: ClientSession): Promise<void> {
   const id = tx.id?.id.toUUID();
   if (id !== undefined) await killSessions(client, [id]);

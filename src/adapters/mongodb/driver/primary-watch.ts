@@ -1,11 +1,11 @@
-// A newly elected primary may for a moment miss writes that the former one had acknowledged: until its own first write it
-// does not know what a majority holds. Reads wait for that, once per primary.
+// A new primary may miss writes that the former one acknowledged, until a majority holds a write of its own. Reads wait for that, once
+// a primary.
 import type { Db, MongoClient, TopologyDescription } from "mongodb";
 
-/** Longest wait for a majority to confirm a primary; after that the caller tries again. */
+/** Longest wait for a confirmation; then the caller tries again. */
 const CONFIRM_MAX_MS = 5_000;
 
-/** Confirms each new primary of a replica set. Sharded clusters do not show their primaries, so none is confirmed. */
+/** Confirms new primaries of a replica set. Sharded clusters do not show theirs. */
 export class PrimaryWatch {
   readonly #db: Db;
   #primary: string | null = null;
@@ -18,7 +18,7 @@ export class PrimaryWatch {
     });
   }
 
-  /** Runs a read that sees every write acknowledged before the call, again when the primary has changed meanwhile. */
+  /** Runs a read that sees every write acknowledged before; again when the primary has changed meanwhile. */
   async read<T>(work: () => Promise<T>): Promise<T> {
     for (;;) {
       const primary = await this.confirm();
@@ -27,11 +27,11 @@ export class PrimaryWatch {
     }
   }
 
-  /** Resolves to the present primary, once reads from it see every write acknowledged before the call. */
+  /** Resolves to the primary once reads from it see every write acknowledged before. */
   async confirm(): Promise<string | null> {
     const primary = this.#primary;
     if (primary === this.#confirmedPrimary) return primary;
-    // A linearizable read is answered only when a majority holds a write of this primary.
+    // Only a primary that a majority follows answers a linearizable read.
     await this.#db.command({
       find: "repsync_tables",
       limit: 1,
@@ -44,7 +44,7 @@ export class PrimaryWatch {
   }
 }
 
-/** The address and election of a replica set's primary. */
+/** Address and election of the primary. */
 function primaryOf({ servers }: TopologyDescription): string | null {
   for (const server of servers.values()) {
     if (server.type === "RSPrimary") {

@@ -1,10 +1,10 @@
-// The server's time, which all instances share: sessions and lookups go by it.
+// The server's time, which all instances share.
 import type { AggregateOptions, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { InternalCollection } from "./collections.ts";
 
-/** A single document: reading the time begins there, and joins what else is read. */
+/** One document: the read of the time begins there, and joins other reads. */
 export const TIME: InternalCollection = { name: "repsync_time" };
 
 const TIME_ID = "now";
@@ -14,10 +14,10 @@ export interface TimeSource {
   readonly storeClock: StoreClock;
 }
 
-/** The source of time: null for the server's; tests give a clock of their own. */
+/** Null for the server's time; tests have clocks of their own. */
 export type StoreClock = Pick<Clock, "nowMs"> | null;
 
-/** The time as an expression of a filter or pipeline. */
+/** The time in a filter or pipeline. */
 export function nowExpression(clock: StoreClock): "$$NOW" | Date {
   return clock === null ? "$$NOW" : new Date(clock.nowMs());
 }
@@ -27,10 +27,7 @@ export async function prepareTime(db: Db): Promise<void> {
   await timeCollection(db).updateOne({ _id: TIME_ID }, once, { upsert: true });
 }
 
-/**
- * Reads the time, and what stages of an aggregation join to it, in one message: all of one moment within a transaction or
- * snapshot. Throws `store_unavailable` when the document of `TIME` is missing.
- */
+/** Reads the time and what the stages join, in one message. Throws `store_unavailable` when the document of `TIME` is missing. */
 export async function readTimed<Joined>(
   { db, storeClock }: TimeSource,
   joins: readonly Document[],

@@ -1,4 +1,4 @@
-// The facts that the database tells about itself. D-10.4, D-10.7.
+// The facts that a database tells about itself. D-10.4, D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
 import {
   checkFormat,
@@ -12,9 +12,8 @@ import { COMMITTED } from "./operations.ts";
 export const STORE_FACTS = "repsync_store";
 
 interface FactsOptions {
-  /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** Looks at what else has to fit before anything is written. */
+  /** Checks what else has to fit, before any write. */
   readonly examine: () => Promise<unknown>;
 }
 
@@ -29,21 +28,21 @@ export async function readFacts(db: Db): Promise<StoreFacts> {
 }
 
 /**
- * Reads them before anything is changed, and keeps those that are missing; of two instances at once both get the id of one.
- * Throws `invalid_request` when this program must not use the store, unless it is the one that fills it.
+ * Checks the format before any change, and then keeps missing facts; two instances at once get one id. Throws `invalid_request` for a
+ * store that this program must not use.
  */
 export async function prepareFacts(
   db: Db,
   { isFilling = false, examine }: FactsOptions,
 ): Promise<StoreIdentity> {
-  // Another instance that has just begun, or a restore that was refused, has made no more than these.
+  // A starting instance, or a refused restore, makes no more than these two.
   const own = { name: /^repsync_(?!(?:store|holders)$)/ };
   const isNew = !(await db.listCollections(own, { nameOnly: true }).hasNext());
   const facts = new Map(await readFacts(db));
   if (isFilling) facts.delete("filled_by");
   checkFormat(facts, isNew);
   await examine();
-  // The id first: with it a store is known to be one that this program has begun.
+  // The id comes first: it marks a store that this program has begun.
   const deploymentId = await keepFact(db, "deployment_id", new ObjectId().toHexString());
   const isMade = !facts.has("format");
   if (isMade) await setFact(db, "format", String(STORE_FORMAT));

@@ -1,10 +1,9 @@
-// The rights of the URL's user to the collection of a table, as the server tells them. Where nobody has to log in, it tells nothing.
+// The rights of the URL's user to a table's collection. A server without logins tells nothing.
 import type { Db, Document } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 
 const WRITING = ["find", "insert", "update", "remove", "collStats"] as const;
 
-/** A privilege, on a collection or a whole database. */
 interface Privilege {
   readonly resource: {
     readonly db?: string;
@@ -14,16 +13,14 @@ interface Privilege {
   readonly actions: readonly string[];
 }
 
-/** The privileges of the user; null where all may do everything. */
+/** Null where everybody may do everything. */
 export type Rights = readonly Privilege[] | null;
 
-/** The work of a start on a collection. */
 interface Work {
   readonly table: Table;
-  /** True when an index is made. */
   readonly makesIndexes: boolean;
   readonly dropsIndexes: boolean;
-  /** The collection as the server lists it; undefined where there is none. */
+  /** As the server lists it; undefined where there is none. */
   readonly info: Document | undefined;
 }
 
@@ -33,7 +30,7 @@ export async function readRights(db: Db): Promise<Rights> {
   return isAnybody ? null : (authInfo.authenticatedUserPrivileges ?? []);
 }
 
-/** Names what the user lacks for a table, before the start that would fail for it changes anything. */
+/** Names missing privileges before a start changes anything. */
 export function rightsProblems(db: Db, rights: Rights, work: Work): string[] {
   const { table, makesIndexes, dropsIndexes, info } = work;
   const hasPreImages = info?.["options"]?.["changeStreamPreAndPostImages"]?.enabled === true;
@@ -45,7 +42,7 @@ export function rightsProblems(db: Db, rights: Rights, work: Work): string[] {
   const may = (action: string, collection = table.name) =>
     rights === null || rights.some((one) => allows(one, action, { db, collection }));
   const lacking = needed.filter((action) => !may(action));
-  // The stream is that of the database.
+  // The change stream is that of the database.
   if (table.deletes && !may("changeStream", "")) lacking.push("changeStream");
   const roles = lacking.length === 0 ? [] : [`${lacking.join(", ")} (role readWrite)`];
   if (table.deletes && !hasPreImages && !may("collMod")) roles.push("collMod (role dbAdmin)");
@@ -55,7 +52,7 @@ export function rightsProblems(db: Db, rights: Rights, work: Work): string[] {
 
 interface Place {
   readonly db: Db;
-  /** `""` stands for all of the database. */
+  /** `""` for the whole database. */
   readonly collection: string;
 }
 

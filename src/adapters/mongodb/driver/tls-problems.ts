@@ -1,13 +1,13 @@
-// Problems of TLS that another try does not mend: certificates that prove nothing, and files that cannot be used. D-10.4.
+// TLS problems that another try does not mend: certificates that prove nothing, and unusable files. D-10.4.
 import { MongoServerSelectionError } from "mongodb";
 import { AppError, codeOf } from "../../../domain/shared/errors.ts";
 import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
 
-/** Codes of a file that can be read, but holds no certificate or key. */
+/** Codes of a readable file without a certificate or key. */
 const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;
 const AUTHORITIES = "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS,";
 
-/** The problem of the URL, or of all servers that were tried; null where another try may end otherwise. */
+/** The problem of the URL, or of all servers tried; null where another try may succeed. */
 export function tlsProblem(error: unknown): AppError | null {
   if (!(error instanceof MongoServerSelectionError)) {
     const code = fileCodeOf(error);
@@ -20,7 +20,7 @@ export function tlsProblem(error: unknown): AppError | null {
   return codes.every(isOfCertificate) ? certificateProblem(code, AUTHORITIES, error) : null;
 }
 
-/** The hint about servers that close each connection; null for others. */
+/** A hint for servers that close each connection; null for other errors. */
 export function closingHint(error: unknown, url: string): string | null {
   const errors = error instanceof MongoServerSelectionError ? errorsOf(error) : [];
   const isClosed = errors.length > 0 && errors.every(({ message }) => message.endsWith(" closed"));
@@ -35,7 +35,7 @@ function errorsOf({ reason }: MongoServerSelectionError): readonly Error[] {
   return [...(reason?.servers.values() ?? [])].flatMap(({ error }) => error ?? []);
 }
 
-/** The code of a file that could not be read. */
+/** The code of an unreadable file. */
 function fileCodeOf(error: unknown): string | null {
   const isOfFile = error instanceof Error && "path" in error && "syscall" in error;
   return isOfFile ? codeOf(error) : null;

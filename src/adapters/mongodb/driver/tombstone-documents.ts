@@ -1,4 +1,4 @@
-// Tombstones as documents, read and changed within the caller's transaction. D-7.6.
+// Tombstones as documents, within the caller's transaction. D-7.6.
 import type { ClientSession, Collection, Db, Long, UUID } from "mongodb";
 import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -8,30 +8,30 @@ import { cutBatches, type InternalCollection } from "./collections.ts";
 import { takeNumbers } from "./id-counters.ts";
 import { nowExpression, type TimeSource } from "./server-clock.ts";
 
-/** A tombstone per key of a table. */
+/** One document a key. */
 export const TOMBSTONES: InternalCollection = {
   name: "repsync_tombstones",
   indexes: [{ name: "repsync_place", key: { table: 1, place: 1 } }],
 };
 
 export interface TombstoneDocument {
-  /** The table's name, a slash, the key's text. */
+  /** Table name, slash, key text. */
   readonly _id: string;
   readonly table: string;
-  /** Counts tombstones in the order in which they became visible: the number is taken in their commit. */
+  /** The order of visibility, as the commit takes the number. */
   readonly place: number;
   /** The key columns as JSON. */
   readonly key: string;
   /** Canonical. */
   readonly deletedAt: string;
-  /** The time at which it was taken in, or listed anew. */
+  /** When the tombstone was taken in or listed anew. */
   readonly takenAt: Date;
 }
 
-/** The most keys that one command names. */
+/** The keys that one command names. */
 const BATCH = { maxItems: 10_000, maxBytes: 8 * 1024 * 1024 };
 
-/** The `deletedAt` of those of the keys that have a tombstone, by `keyText`. */
+/** `deletedAt` by `keyText`, for the keys with a tombstone. */
 export async function findTombstones(
   db: Db,
   table: Table,
@@ -39,7 +39,7 @@ export async function findTombstones(
   tx: ClientSession,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  // Most tables have none at most times, which is quickly known.
+  // Most tables have no tombstones, which this finds out fast.
   const any = { session: tx, projection: { _id: 1 } } as const;
   if ((await tombstonesOf(db).findOne({ table: table.name }, any)) === null) return found;
   const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
@@ -51,7 +51,7 @@ export async function findTombstones(
   return found;
 }
 
-/** Puts tombstones at the end of the list, in this order, in the place of what their keys had. */
+/** Puts tombstones at the end of the list in this order, and removes earlier ones of their keys. */
 export async function listTombstones(
   { db, storeClock }: TimeSource,
   table: Table,
@@ -63,7 +63,7 @@ export async function listTombstones(
   let place = first.toNumber();
   const takenAt = nowExpression(storeClock);
   const updates = tombstones.map(({ key, deletedAt }) => {
-    // A pipeline, for the server's time: no text in it begins with a dollar sign, which would name a field.
+    // A pipeline has the server's time. No text in it begins with a dollar sign, which would name a field.
     const fields = { table: table.name, key: keyJson(table, key), deletedAt };
     const update = [{ $set: { ...fields, place: place++, takenAt } }];
     const filter = { _id: idOf(table, keyText(table, key)) };
@@ -84,19 +84,18 @@ export async function forgetTombstones(
   }
 }
 
-/** The key columns of a row as a tombstone has them. */
 export function keyJson(table: Table, row: Row): string {
   return JSON.stringify(recordKey(table, row));
 }
 
-/** A value that no tombstone's key is to have. */
+/** A value that no tombstone's key may have. */
 export interface ForgottenValue {
   readonly table: string;
-  /** The column and its value as in the JSON of a key, where the quotation marks within a value are escaped. */
+  /** Column and value as in the JSON of a key, which escapes quotation marks within values. */
   readonly text: string;
 }
 
-/** Forgets the tombstones of a table whose keys have a value. D-8.2. */
+/** Forgets the tombstones whose keys have a value. D-8.2. */
 export async function forgetTombstonesOf(
   db: Db,
   { table, text }: ForgottenValue,
@@ -110,7 +109,7 @@ export function tombstonesOf(db: Db): Collection<TombstoneDocument> {
   return db.collection(TOMBSTONES.name);
 }
 
-/** The name of the counter that gives places. */
+/** The counter of a table's places. */
 export function counterOf(table: Pick<Table, "name">): string {
   return `${TOMBSTONES.name}/${table.name}`;
 }
@@ -124,19 +123,19 @@ function idOf(table: Table, text: string): string {
   return `${table.name}/${text}`;
 }
 
-// Deletes by repsync itself, which leave no tombstone: of rows whose tombstone arrived in the same commit, and of an erased
-// person. Their transactions are noted, as the recorder learns of deletes by their events, which name the transaction.
+// Own deletes leave no tombstone: of rows whose tombstone arrives in the commit, and of an erased person. The recorder knows them by
+// their transaction, which change events name.
 
-/** A document per transaction, until the recorder has passed it. */
+/** One document a transaction, until the recorder has passed it. */
 export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
 
 interface OwnDeletes {
-  /** The name that `transactionName()` makes. */
+  /** Made by `transactionName()`. */
   readonly _id: string;
   readonly at: Date;
 }
 
-/** Tells the recorder, by the change stream alone, what to forget: rows may have been deleted before that it has not seen yet. */
+/** Tells the recorder through the change stream what to forget: it may not have seen all earlier deletes. */
 export interface ForgetNote {
   readonly forgets: ForgottenValue;
 }
@@ -149,7 +148,7 @@ export async function noteOwnDeletes(db: Db, tx: ClientSession): Promise<void> {
   await ownDeletesOf(db).updateOne({ _id }, noted, { upsert: true, session: tx });
 }
 
-/** Forgets the tombstones of a table whose keys have a value, and those of rows that were deleted before this commit. D-8.2. */
+/** Forgets the tombstones whose keys have a value, also those of earlier deletes not recorded yet. D-8.2. */
 export async function forgetForGood(
   db: Db,
   forgets: ForgottenValue,
@@ -158,11 +157,11 @@ export async function forgetForGood(
   await forgetTombstonesOf(db, forgets, tx);
   const notes = db.collection<ForgetNote>(OWN_DELETES.name);
   const { insertedId: _id } = await notes.insertOne({ forgets }, { session: tx });
-  // The stream has it, and no document keeps the value.
+  // The change stream keeps the note; no document keeps the value.
   await notes.deleteOne({ _id }, { session: tx });
 }
 
-/** The name of a transaction, from what a change event and its session have. */
+/** Names a transaction by what its session and its change events have. */
 export function transactionName(session: UUID, txnNumber: number | Long): string {
   return `${session.toHexString()}/${txnNumber.toString()}`;
 }

@@ -14,30 +14,29 @@ import {
 } from "./errors.ts";
 import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
-/** The time for which the tries of a commit that can be divided meet conflicts: longer than orphaned transactions live. */
+/** How long a divisible commit meets conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
-/** The longest pause after a conflict, some transactions long: with a longer one a body would starve beside a busy one. */
+/** Some transactions long: after a longer pause a body would starve beside a busy one. */
 const LONGEST_AFTER_CONFLICT_MS = 32;
 
 export interface TransactionScope {
   readonly client: MongoClient;
   readonly clock: Stopwatch;
   readonly deadline: Deadline;
-  /** Tries end once conflicts with other writers have lasted so long; absent: with the deadline. */
+  /** Tries end once conflicts have lasted so long; absent: with the deadline. */
   readonly maxConflictsMs?: number | undefined;
-  /** Gives a body that met another the place where it waits for its next try; absent: it pauses. */
+  /** Where a body waits for its next try after a conflict; absent: it pauses. */
   readonly enterQueue?: (() => PlaceInQueue) | undefined;
-  /** True for a body that waits there for its first try. */
+  /** True for a body that also waits there for its first try. */
   readonly isQueued?: boolean | undefined;
 }
 
 export type TransactionBody<T> = (tx: ClientSession) => Promise<T>;
 
 /**
- * Runs `body` in a transaction and commits it, again from the start while it fails for a passing reason.
- * A commit whose reply was lost is asked for again in the same transaction, never run twice: the server knows whether
- * it happened. Throws `CommitInDoubt` when that stays unknown, otherwise the last failure of `body` or commit, of
- * which nothing was written.
+ * Runs `body` in a transaction and commits, again from the start after a passing failure. After a lost reply only the commit is
+ * repeated, as the server knows whether it happened. Throws `CommitInDoubt` when that stays unknown, else the last failure, of which
+ * nothing was written.
  */
 export function commitTransaction<T>(
   scope: TransactionScope,
@@ -47,24 +46,24 @@ export function commitTransaction<T>(
   return runTransaction(scope, body, finish);
 }
 
-/** As `commitTransaction`, but takes back whatever `body` wrote. */
+/** As `commitTransaction`, but takes back what `body` wrote. */
 export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody<T>): Promise<T> {
   const finish = (tx: ClientSession) => tx.abortTransaction();
   return runTransaction(scope, body, finish);
 }
 
-/** Runs `body` in a transaction that `finish` ends, again from the start while it fails for a passing reason. */
+/** Runs `body` in a transaction that `finish` ends, again from the start after a passing failure. */
 export async function runTransaction<T>(
   scope: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
   const { client, clock, deadline, maxConflictsMs, enterQueue } = scope;
-  // All tries share a session: the server then ends what a broken connection left behind of an earlier one.
+  // All tries share a session: the server then ends what an earlier try left behind.
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
   let place: PlaceInQueue | undefined;
-  /** Waits in the queue; false, at once, where there is none, or the body is in it. */
+  /** Waits in the queue. False, at once, without a queue or when already in it. */
   const queue = async () => {
     if (place !== undefined || enterQueue === undefined) return false;
     place = enterQueue();
@@ -93,7 +92,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** Throws `TimeUp` and `CommitInDoubt`, behind which the transaction may go on, and what it was ended for. */
+/** Aborts after an error, except `TimeUp` and `CommitInDoubt`, behind which the transaction may go on. */
 async function tryOnce<T>(
   tx: ClientSession,
   deadline: Deadline,
@@ -113,7 +112,7 @@ async function tryOnce<T>(
   }
 }
 
-/** Commits, and asks again while the outcome is not known. Throws `CommitInDoubt` when it stays so. */
+/** Commits, again while the outcome is unknown. Throws `CommitInDoubt` when it stays unknown. */
 export async function commit(tx: ClientSession, deadline: Deadline): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
@@ -128,10 +127,10 @@ export async function commit(tx: ClientSession, deadline: Deadline): Promise<voi
   }
 }
 
-// Bodies that know after an attempt what the next one has to avoid. What was learnt of a refused record is kept by the number of
-// the write in the body, so bodies make the same calls in the same order.
+// What an attempt learns of a refused record is kept by the number of the write in the body, so a body makes the same calls in the
+// same order each time.
 
-/** Ends an attempt whose transaction is over for a reason that the next one knows how to avoid. */
+/** Ends an attempt whose transaction is over, for a reason that the next one avoids. */
 export class Rerun extends Error {
   /** Finds out what the next attempt needs, outside of transactions or in some that are taken back. */
   readonly learn: (scope: TransactionScope) => Promise<void>;
@@ -142,7 +141,7 @@ export class Rerun extends Error {
   }
 }
 
-/** Makes attempts until one ends otherwise than by a `Rerun`. */
+/** Repeats an attempt after each `Rerun`. */
 export async function withReruns<T>(
   scope: TransactionScope,
   attempt: () => Promise<T>,

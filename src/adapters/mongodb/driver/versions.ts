@@ -1,7 +1,7 @@
-// Versions by which answers are kept: numbers that grow in the commit of every change. Pages go by one per table, spread over
-// lanes, so that pushes rarely write to the same document; lookups by one per person and API key. A change of more than 64
-// people raises a number that counts for everybody, in lanes as well; other tools raise `all/tool`. No number ever falls, so
-// equal sums mean that nothing has changed. One version for everybody left half of the rate beside ten pushes a second.
+// Numbers that the commit of every change raises, by which cached values are kept. Pages go by one number a table, in lanes, so that
+// pushes rarely write to one document; lookups by one a person and API key. A change of more than 64 people raises a number for
+// everybody, in lanes as well; other tools raise `all/tool`. No number falls, so equal sums mean no change. One number for everybody
+// halved the rate of lookups beside ten pushes a second.
 
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -9,17 +9,15 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
 import { optionsIn, type StoreDeps } from "./operations.ts";
 
-/** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>`, which counts for everybody. */
+/** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>` for everybody. */
 export const VERSIONS: InternalCollection = { name: "repsync_versions" };
 
-/** Names whose versions a commit raises; `everybody` when they are unknown. */
+/** Names whose versions a commit raises; `everybody` when unknown. */
 export type ChangedNames = readonly string[] | "everybody";
 
-/** The changes of a commit. */
 interface Changes {
-  /** Names of tables. */
   readonly tables: Iterable<string>;
-  /** Usernames and hashes of new API keys. */
+  /** Usernames, and hashes of new API keys. */
   readonly people: ChangedNames;
 }
 
@@ -32,7 +30,7 @@ export interface JoinedVersions {
 interface VersionDocument {
   readonly _id: string;
   readonly v: number;
-  /** Only of those of everybody: how often a commit met every push. */
+  /** Of `all/<lane>` only: the number of commits that met every push. */
   readonly erasures?: number;
 }
 
@@ -40,17 +38,17 @@ export interface VersionedDeps extends StoreDeps {
   readonly versions: Versions;
 }
 
-/** Lanes of a table, and of what counts for everybody. */
+/** Lanes of a table, and of everybody. */
 const TABLE_LANES = 256;
 const PEOPLE_LANES = 32;
-/** Enough slots that unrelated changes practically never share one. */
+/** Unrelated changes practically never share a slot. */
 const SLOTS = 65_536;
-/** A commit that changes more people raises the version of everybody instead: one document, not many. */
+/** A commit that changes more people raises everybody's version: one document instead of many. */
 const MAX_NAMED = 64;
 
 export class Versions {
   readonly #collection: Collection<VersionDocument>;
-  /** The first lane of this instance: instances start at random places. */
+  /** Random, so that instances start at different lanes. */
   readonly #firstLane = new ObjectId().id[4] ?? 0;
   readonly #lanesInUse = new Set<number>();
 
@@ -58,7 +56,7 @@ export class Versions {
     this.#collection = db.collection(VERSIONS.name);
   }
 
-  /** Runs a commit with a lane that no other commit of this instance uses at the same time. */
+  /** Runs a commit with a lane that no concurrent commit of this instance has. */
   async withLane<T>(commit: (lane: number) => Promise<T>): Promise<T> {
     const lanes = Array.from(
       { length: TABLE_LANES },
@@ -73,7 +71,7 @@ export class Versions {
     }
   }
 
-  /** Raises what a commit changes, within its transaction. */
+  /** Raises versions within the transaction of a commit. */
   async raise(
     { tables, people }: Changes,
     { tx, lane }: { readonly tx: ClientSession; readonly lane: number },
@@ -86,8 +84,8 @@ export class Versions {
   }
 
   /**
-   * Has every push of so many people that it raises everybody's version start again where it commits after this and before
-   * the end of the transaction. Whoever writes first goes on, so this comes before anything slow.
+   * Makes pushes that raise everybody's version conflict with this transaction and start again. The first writer wins, so the call
+   * comes before anything slow.
    */
   async meetPushes(tx: ClientSession): Promise<void> {
     const touches = Array.from({ length: PEOPLE_LANES }, (_, n) => {
@@ -97,7 +95,7 @@ export class Versions {
     await this.#collection.bulkWrite(touches, { session: tx, ordered: true });
   }
 
-  /** A table's version in a snapshot, as text; "0" before its first change. */
+  /** A table's version in a snapshot; "0" before its first change. */
   async ofTable(name: string, tx: ClientSession): Promise<string> {
     const lanes = await this.#collection
       .find({ _id: idsUnder(`table/${name}`) }, { ...optionsIn(tx), batchSize: TABLE_LANES + 1 })
@@ -109,7 +107,7 @@ export class Versions {
 /** The names whose versions a write of rows raises; empty for a table that lookups do not read. */
 export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
   if (!isOfPeople(table)) return [];
-  // A row that is found by other columns may have had another username, which is not known here.
+  // Found by other columns, a row may have had another username before.
   if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
   return [...new Set(rows.map((row) => String(row["username"])))];
 }
@@ -118,7 +116,7 @@ export function joinedNames(some: ChangedNames, others: ChangedNames): ChangedNa
   return some === "everybody" || others === "everybody" ? "everybody" : [...some, ...others];
 }
 
-/** Aggregation stages that join the documents of these names' versions, as `JoinedVersions`. */
+/** Aggregation stages that join the versions of names, as `JoinedVersions`. */
 export function joinPersonVersions(names: Iterable<string>): Document[] {
   const slots = [...new Set(Array.from(names, slotOf))];
   const ofSlots = [{ $match: { _id: { $in: slots } } }];
@@ -133,7 +131,7 @@ export function joinPersonVersions(names: Iterable<string>): Document[] {
   ];
 }
 
-/** Gives the version of a name that was among those asked for: the sum of its slot's and everybody's. */
+/** The version of a joined name: the sum of its slot's and everybody's. */
 export function personVersions({ slots, everybody }: JoinedVersions): (name: string) => number {
   const bySlot = new Map(slots.map(({ _id, v }) => [_id, v]));
   return (name) => (bySlot.get(slotOf(name)) ?? 0) + (everybody[0]?.v ?? 0);
@@ -145,13 +143,13 @@ function personIds(people: ChangedNames, lane: number): string[] {
   return isEverybody ? [`all/${lane % PEOPLE_LANES}`] : slots;
 }
 
-/** The slot of a name, 0 to 65,535: its hash, folded. Stored, so it never changes. */
+/** 0 to 65,535: the folded hash of a name. Stored, so it never changes. */
 function slotOf(name: string): string {
   const hash = hashOf(name);
   return `slot/${(hash ^ (hash >>> 16)) & (SLOTS - 1)}`;
 }
 
-/** FNV-1a over the UTF-16 code units: spreads texts that are alike, the same on every instance. */
+/** FNV-1a over the UTF-16 code units: spreads similar texts, equally on every instance. */
 export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);

@@ -11,15 +11,15 @@ import { type ChangedNames, joinedNames, type VersionedDeps } from "../driver/ve
 import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
 import { TableWrite } from "./table-write.ts";
 
-/** The writes of a body in their order, over all its attempts. */
+/** The writes of a body in order, over all its attempts. */
 export class BodyWrites {
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
   readonly #tableWrites: TableWrite[] = [];
-  /** True once the body has changed rows. */
+  /** True once the body has tried to write or change rows. */
   hasRows = false;
 
-  /** `filling`: names of tables of which the last write brought new rows only. */
+  /** `filling`: names of tables whose last write had new rows only. */
   constructor(deps: VersionedDeps, filling: Set<string>) {
     this.#deps = deps;
     this.#filling = filling;
@@ -38,7 +38,7 @@ export class BodyWrites {
     return new BodyTables(this.#deps, this, tx);
   }
 
-  /** To be called once the last attempt is committed. */
+  /** To be called after the commit. */
   end(): void {
     for (const write of this.#tableWrites) write.end();
   }
@@ -51,7 +51,6 @@ export class BodyTables implements TableWrites {
   readonly #tx: ClientSession;
   #begun = 0;
   readonly #changedTables = new Set<string>();
-  /** The people whose rows may have changed. */
   #people: ChangedNames = [];
   #excludesPushes = false;
 
@@ -67,7 +66,7 @@ export class BodyTables implements TableWrites {
     this.#bodyWrites.hasRows ||= hasAny;
     const { people, ...written } = await tableWrite.write(writes, rule, this.#tx);
     if (written.changed + written.deleted > 0) this.#note(table, people);
-    // A tombstone names a person also where no row was removed: it must not outlive an erasure.
+    // A tombstone names a person even where no row was removed, and must not outlive an erasure.
     else if (rule.deleted !== undefined) this.#people = joinedNames(this.#people, people);
     return written;
   }
@@ -88,7 +87,7 @@ export class BodyTables implements TableWrites {
     await this.#deps.versions.meetPushes(this.#tx);
   }
 
-  /** Raises versions, those of other people too, and meets pushes; false when no row was changed and none met. */
+  /** Raises versions, also those of `others`. False when no row was written and no push excluded. */
   async finish(others: ChangedNames, lane: number): Promise<boolean> {
     const people = joinedNames(this.#people, others);
     const changes = { tables: this.#changedTables, people };

@@ -1,4 +1,4 @@
-// Column values as BSON and back. MongoDB must order them as D-3.1 says, and each must come back as it was written.
+// Column values as BSON and back, in the order of D-3.1, and unchanged.
 import { Buffer } from "node:buffer";
 import {
   Binary,
@@ -30,31 +30,31 @@ import {
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
-/** A value of another type than its column's, as JSON text: BSON orders it after numbers and texts, by its bytes. */
+/** A value that does not fit its column, as JSON text: BSON orders it by its bytes after numbers and texts. */
 interface VerbatimValue {
   readonly json: string;
 }
 
-/** A column value in the form the driver writes. */
+/** As the driver writes it. */
 export type StoredValue = null | boolean | number | string | Long | Double | VerbatimValue;
 
-/** BSON's 32-bit integers are smaller than this, without their sign. */
+/** BSON's 32-bit integers are smaller, without their sign. */
 const INT32_END = 2 ** 31;
 const INTEGER = /^-?[1-9]\d{0,18}$|^0$/;
 
-/** The form in which a column keeps a value. Nothing is lost: `RowReader` gives back the same value. */
+/** Loses nothing: `RowReader` gives back the same value. */
 export function storeValue(column: Column, value: ColumnValue): StoredValue {
   if (value === null) return null;
   return ownTypeForm(column, value) ?? { json: JSON.stringify(value) };
 }
 
-/** The stored form of a timestamp: its text without zone, which orders by time; null when it cannot be parsed. */
+/** A timestamp without zone, which orders by time; null when it cannot be parsed. */
 export function storeTime(column: Column, value: ColumnValue = null): string | null {
   const stored = value === null ? null : ownTypeForm(column, value);
   return typeof stored === "string" ? stored : null;
 }
 
-/** The stored form of a value of the column's own type; undefined for any other value. */
+/** The stored form of a value that fits its column; undefined for others. */
 function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredValue | undefined {
   switch (column.type) {
     case "text":
@@ -70,7 +70,7 @@ function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredV
     case "boolean":
       return typeof value === "boolean" ? value : undefined;
     case "datetime":
-      // Without the `Z`, so that a shorter fraction comes before a longer one: bytes in the order of time.
+      // Without the `Z` a shorter fraction comes before a longer one, in the order of time.
       return typeof value === "string" && isCanonicalDateTime(value)
         ? value.slice(0, -1)
         : undefined;
@@ -87,17 +87,14 @@ function storeInteger(value: number | RawNumber): StoredValue | undefined {
   return Math.abs(value) < INT32_END ? value : Long.fromNumber(value);
 }
 
-/** With -2^63, which keys of other programs may have. */
+/** Takes -2^63, too, which keys of other programs may have. */
 function storeInt64(text: string): Long | undefined {
   if (!INTEGER.test(text)) return undefined;
   const long = Long.fromString(text);
   return long.toString() === text ? long : undefined;
 }
 
-/**
- * The value that a page shows for a BSON value that only other tools write. A `json` column keeps its structure.
- * Never fails.
- */
+/** What a page shows for a BSON value that only other tools write. A `json` column keeps its structure. Never fails. */
 export function foreignValue(column: Column, value: unknown): ColumnValue {
   const json = toJson(value);
   if (column.type === "json" || json === null) return json;

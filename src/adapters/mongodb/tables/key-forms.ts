@@ -1,22 +1,22 @@
-// The forms in which writes keep the values of keys. Another program may keep a key in another form: pages show it alike, but a write
-// does not find it, and would add a second row with the same key.
+// The forms in which writes keep keys. A key that another program keeps in another form looks the same on pages, but a write does not
+// find it and would add a second row.
 import type { Collection, Document } from "mongodb";
 import type { Column } from "../../../domain/sync/table/table.ts";
 import { PLACELESS_TYPES } from "./table-layout.ts";
 
 const LEAP_YEAR = "(\\d\\d(0[48]|[2468][048]|[13579][26])|([02468][048]|[13579][26])00)";
-/** Begins texts that look like days, and are none of the calendar. */
+/** Texts that look like days and are not in the calendar. */
 const NO_DAY = `0000|.{4}-(02-3|(0[469]|11)-31)|(?!${LEAP_YEAR}).{4}-02-29`;
 const DAY = `(?!${NO_DAY})\\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\\d|3[01])`;
 /** With no, three or six fraction digits, the last three of which are not all zero. */
 const TIME = "([01]\\d|2[0-3]):[0-5]\\d:[0-5]\\d(\\.(?!000$)\\d{3}|\\.\\d{3}(?!000$)\\d{3})?";
-/** Beyond it a number of floating point is shown with other digits than it has. */
+/** Pages show larger floating-point numbers with other digits. */
 const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 
-/** The greatest distance from 1970 that a `Date` has. */
+/** The greatest distance of a `Date` from 1970. */
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
-/** The problem of a timestamp column with values that no read could go on behind; null for none. */
+/** The problem of a timestamp column with values behind which no read can go on; null for none. */
 export async function placeProblem(
   collection: Collection,
   { name }: Column,
@@ -30,7 +30,7 @@ export async function placeProblem(
   return `its timestamp column "${name}" holds lists, undefined, or times beyond the year 275760: store times, or null`;
 }
 
-/** The problem of a key column, and what to store; null where each value is in its form, or missing. */
+/** The problem of a key column, with what to store; null where all values have their form or are missing. */
 export async function keyFormProblem(
   collection: Collection,
   column: Column,

@@ -1,5 +1,5 @@
-// Documents in the order of their table. Where another program wrote BSON dates as timestamps, they stand in two stretches
-// of the index, texts and dates, which are read beside one another.
+// Documents in the order of their table. BSON dates of other programs are a stretch of the index of their own behind the texts, so both
+// stretches are read side by side.
 import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
@@ -17,31 +17,31 @@ import {
 } from "./table-layout.ts";
 import { datesSince, placeAmongDates, placeAmongTexts, timeOrderText } from "./time-values.ts";
 
-/** Documents that are put in order before they are handed on. */
+/** Documents that are merged before they are handed on. */
 const MERGED_AT_ONCE = 500;
 
 interface DocumentsQuery {
   readonly layout: TableLayout;
-  /** The order of the table, or of its key. */
+  /** The index of the table's order, or of its key. */
   readonly index: IndexKeys;
-  /** True reads from the end of the index: the documents come before `from`, which is not included. */
+  /** Reads from the end of the index: documents before `from`, without it. */
   readonly isReverse?: boolean;
   /** The answer of `hasDates`; false in the order of the key. */
   readonly hasDates: boolean;
   readonly sinceTime: string | null;
-  /** Values of the index from which the documents come, those with them included; null: from the first. */
+  /** Index values of the first document, included; null for the start of the index. */
   readonly from: Document | null;
-  /** Values of the index before which they come; only in the order of the key. */
+  /** Index values behind the last document; only in the order of the key. */
   readonly before?: Document | null;
   readonly conditions: readonly Document[];
   readonly skip: number;
   readonly limit: number;
 }
 
-/** Server code for a range whose end is not after its start. */
+/** Server code for a range that does not end after its start. */
 const EMPTY_RANGE = 51175;
 
-/** A stretch of the index to read; `from` as in the query. */
+/** `from` as in the query. */
 interface Stretch {
   readonly filter: Document;
   readonly from: Document | null;
@@ -49,7 +49,7 @@ interface Stretch {
 
 const DESCENDING = -1;
 
-/** True when the table has a BSON date as a timestamp, in the snapshot of `tx`. */
+/** True when a timestamp of the table is a BSON date, in the snapshot of `tx`. */
 export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): Promise<boolean> {
   const { table, timeField, orderIndex } = layout;
   if (timeField === null || timeField === KEY_TIME_FIELD) return false;
@@ -58,7 +58,7 @@ export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): 
   return (await db.collection(table.name).findOne(datesSince(layout, null), options)) !== null;
 }
 
-/** Reads documents as bytes, in batches, in the snapshot of `tx`. A reader that ends early closes what is open. */
+/** Reads documents as bytes, in batches. A reader that ends early closes its cursors. */
 export async function* readOrdered(
   db: Db,
   query: DocumentsQuery,
@@ -77,17 +77,17 @@ export async function* readOrdered(
       yield only.readBufferedDocuments() as unknown as Uint8Array[];
     }
   } finally {
-    // The driver would name the snapshot when it closes one, and the server refuses that.
+    // The driver would name the snapshot as it closes a cursor, which the server refuses.
     const open = cursors.flatMap(({ id }) => (id === undefined || id.isZero() ? [] : id));
     const closing = { killCursors: query.layout.table.name, cursors: open };
-    // The server ends a cursor that stays open after ten minutes.
+    // The server ends a left cursor after ten minutes.
     if (open.length > 0) await db.command(closing).catch(() => {});
-    // The driver holds what was not read until then.
+    // The driver holds unread documents until then.
     await Promise.all(cursors.map((cursor) => cursor.close()));
   }
 }
 
-/** As `readOrdered`, by a range of keys, the one that it ends with included. */
+/** As `readOrdered`, for a range of keys with its end. */
 export async function* readKeyRange(
   db: Db,
   { through, ...query }: DocumentsQuery & { readonly through: Document | null },
@@ -107,11 +107,11 @@ export async function* readKeyRange(
   yield* readOrdered(db, { ...query, from: null, conditions: [equalTo(through)], limit: 1 }, tx);
 }
 
-/** Conditions for documents in a place of an index, behind the one at a place if there is one. */
+/** Conditions for documents with a place in an index, behind the one at `from`. */
 export function placedBehind(index: IndexKeys, from: Document | null): readonly Document[] {
   const $type = [...PLACELESS_TYPES];
   const placed = Object.keys(index).map((name) => ({ [name]: { $not: { $type } } }));
-  // The lower bound of a range includes the document that is there.
+  // The lower bound of a range includes the document at `from`.
   return from === null ? placed : [...placed, { $nor: [equalTo(from)] }];
 }
 
@@ -135,7 +135,7 @@ function stretchesOf(query: DocumentsQuery): Stretch[] {
   const fromText = isDate ? placeAmongTexts(layout, from) : from;
   const fromDate = from === null || isDate ? from : placeAmongDates(layout, from);
   const dates = { filter: datesSince(layout, sinceTime), from: fromDate };
-  // The place is behind all dates: forward none is left, in reverse all are.
+  // Behind all dates, none is left forward, and all are in reverse.
   const isBehindDates = from !== null && fromDate === null && !isReverse;
   return [{ filter: noDate, from: fromText }, ...(isBehindDates ? [] : [dates])];
 }
@@ -148,7 +148,7 @@ function findStretch(
 ): FindCursor {
   const { layout, index, isMerged, conditions, skip, limit } = query;
   const { min, max, sort } = boundsOf(query, from);
-  // The rows to be skipped may be in either of two stretches.
+  // The skipped rows may be in either stretch.
   const range = isMerged ? { limit: skip + limit } : { skip, limit };
   return db
     .collection(layout.table.name)
@@ -159,14 +159,14 @@ function findStretch(
       ...(min === null ? {} : { min }),
       ...(max === null ? {} : { max }),
       ...range,
-      // More by one than the page holds, so that the server sends all of it at once and closes the cursor.
+      // One more than the page, so that the server sends all at once and closes the cursor.
       batchSize: limit + 1,
       projection: layout.pageProjection,
       raw: true,
     });
 }
 
-/** The part of the index that is read; the bound of a time keeps a reverse read from going on to the start of the index. */
+/** The part of the index to read. In reverse, the bound of a time keeps the read from going on to the start of the index. */
 function boundsOf(
   { index, isReverse, layout, hasDates: isMixed, sinceTime, before = null }: DocumentsQuery,
   from: Document | null,
@@ -201,7 +201,7 @@ async function* merge(
   if (batch.length > 0) yield batch;
 }
 
-/** The place of the document that comes first; of null only where there are no others. */
+/** The stretch whose next document comes first. */
 function firstOf(heads: readonly (PlacedDocument | null)[], isReverse: boolean): number {
   let first = 0;
   for (const [place, head] of heads.entries()) {
@@ -219,7 +219,6 @@ async function nextDocument(
   return bytes === null ? null : new PlacedDocument(bytes as Uint8Array, layout);
 }
 
-/** A document, and its place in the order of the table. */
 class PlacedDocument {
   readonly bytes: Uint8Array;
   readonly #layout: TableLayout;

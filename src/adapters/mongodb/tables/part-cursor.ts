@@ -1,17 +1,17 @@
-// The values of an index, as JSON for cursors of parts.
+// Positions in an index, as JSON for cursors of parts.
 import { BSON, type Document } from "mongodb";
 import { orElse } from "../../../domain/shared/errors.ts";
 
-/** BSON types of values that have one place in an index, beside texts, booleans, dates and null. */
+/** BSON types with one place in an index, beside texts, booleans, dates and null. */
 const PLAIN: readonly unknown[] = ["Int32", "Double", "Long", "Decimal128", "ObjectId", "Binary"];
 
-/** Null for values that have no one place. */
+/** Null for values without a single place. */
 export function positionJson(position: Document): Document | null {
   if (!Object.values(position).every(isPlainValue)) return null;
   return BSON.EJSON.serialize(position, { relaxed: false });
 }
 
-/** The values of an index with these fields; null for what is none. */
+/** Null unless the JSON is a position in an index with these fields. */
 export function readIndexValues(json: unknown, names: readonly string[]): Document | null {
   const values: Document = orElse({}, () =>
     Object(BSON.EJSON.deserialize(Object(json), { relaxed: false })),

@@ -1,5 +1,4 @@
-// Turns BSON documents into rows. The driver's own decoding takes four fifths of the time of a page. The columns of a
-// page are known, so each value is read straight from the bytes (5,000 rows: 34 ms by the driver, 6 ms here).
+// Reads rows straight from BSON: 5,000 rows take 6 ms, and 34 ms by the driver, whose decoding is four fifths of the time of a page.
 import { Buffer } from "node:buffer";
 import { BSON, DBRef, type Document } from "mongodb";
 import { parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
@@ -8,7 +7,7 @@ import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.
 import { foreignValue } from "./column-values.ts";
 import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";
 
-/** Type bytes of the BSON values that repsync writes. */
+/** BSON types that repsync writes. */
 const DOUBLE = 1;
 const TEXT = 2;
 const DOCUMENT = 3;
@@ -17,14 +16,13 @@ const NULL = 10;
 const INT32 = 16;
 const INT64 = 18;
 
-/** Keeps the BSON type of each value. Text that other tools wrote need not be valid UTF-8. */
+/** Keeps BSON types. Text of other tools need not be valid UTF-8. */
 const FOREIGN = { promoteValues: false, validation: { utf8: false } } as const;
 
-/** The place of a value in the bytes: its type, offset and length of its name, offset and length of the value. */
+/** A value in the bytes: type, offset and length of the name, offset and length of the value. */
 type Element =
   ReturnType<typeof BSON.onDemand.parseToElements> extends Iterable<infer E> ? E : never;
 
-/** True when an element has a certain name. */
 type NameTest = (bytes: Uint8Array, element: Element) => boolean;
 
 interface Field {
@@ -34,22 +32,21 @@ interface Field {
   read(bytes: Buffer, element: Element): ColumnValue | undefined;
 }
 
-/** Turns the documents of one table into its rows, columns in registry order. */
+/** Reads the documents of a table as rows, columns in registry order. */
 export class RowReader {
   readonly #template: Row;
   readonly #fields: readonly Field[];
   readonly #timestampColumn: Column | null;
-  /** Fields in the order of the last document: the next document almost always has the same. */
+  /** Fields in the order of the last document, which the next one almost always has. */
   readonly #expected: (Field | undefined)[] = [];
 
-  /** `columns` are those of the rows. */
   constructor({ timeField }: TableLayout, columns: readonly Column[]) {
     this.#template = Object.fromEntries(columns.map(({ name }) => [name, null]));
     this.#fields = columns.map(makeField);
     this.#timestampColumn = columns.find(({ name }) => name === timeField) ?? null;
   }
 
-  /** The row of a document. Absent fields are null; nothing in a document makes it fail. */
+  /** Absent fields are null. No document makes it fail. */
   read(document: Uint8Array): Row {
     const bytes = Buffer.from(document.buffer, document.byteOffset, document.byteLength);
     const row: Record<string, ColumnValue> = { ...this.#template };
@@ -78,8 +75,8 @@ export class RowReader {
 }
 
 /**
- * A document's values of the order index, to go on after it. Null where another tool wrote an array in one of them: such a
- * document has several index entries; or a value that the driver does not write as it reads it, so that it names no place.
+ * A document's values of the order index. Null where another tool wrote an array, which has several index entries, or a value that the
+ * driver does not write as it reads it.
  */
 export function readPosition(document: Uint8Array, { orderIndex }: TableLayout): Document | null {
   const all = BSON.deserialize(document, FOREIGN);
@@ -88,7 +85,7 @@ export function readPosition(document: Uint8Array, { orderIndex }: TableLayout):
   return Object.fromEntries(names.map((name) => [name, all[name] ?? null]));
 }
 
-/** A document's value of the field that orders it. */
+/** The document's timestamp, as stored. */
 export function readTime(document: Uint8Array, { timeField }: TableLayout): unknown {
   return BSON.deserialize(document, FOREIGN)[timeField ?? ""];
 }
@@ -169,7 +166,7 @@ function readVerbatim(document: Uint8Array): ColumnValue | undefined {
 
 const isUnparsedField = nameTest(UNPARSED_FIELD);
 
-/** The timestamp that could not be parsed, kept beside its column; null when there is none. */
+/** A timestamp that could not be parsed and is kept beside its column; null when there is none. */
 function readUnparsed(bytes: Buffer, column: Column): ColumnValue {
   for (const element of BSON.onDemand.parseToElements(bytes)) {
     if (element[0] !== DOCUMENT || !isUnparsedField(bytes, element)) continue;

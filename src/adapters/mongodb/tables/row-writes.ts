@@ -1,10 +1,8 @@
-// The writing of rows of a table, within a transaction. As a rule all are sent as upserts by their keys: to read before every
-// write made one of existing keys slower by an eighth (0.88 of the floor, 0.78). Where what is there decides it is read first: with
-// the guard, tombstones, records that may not be new, and numbers; the domain then decides, new rows are inserted, at a quarter
-// of the time, and others upserted. A row that is kept, or is as it should be, is not written; any other change meanwhile is a
-// write conflict, after which the write runs again. The server tells how many rows a bulk write changed, not which: a write of late
-// rows that changed in part runs again and reads, as an update that compares in the server costs a fifth more. Nothing is read
-// while a table is being filled either.
+// Writes rows within a transaction. Most writes are sent as upserts by key without a read, as a read first made writes of existing keys
+// an eighth slower. The guard, stamps, tombstones, numbers and records that may not be new need a read: the domain decides, new rows
+// are inserted in a quarter of the time, and others upserted. A row that stays as it is is not written; any concurrent change of
+// another row is a write conflict, after which the write runs again. The server tells how many rows of a bulk write changed and not
+// which: a write that changed late rows in part runs again and reads. A table that is being filled is not read.
 import type { ClientSession, Long } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
@@ -32,49 +30,47 @@ import { hasNumbers } from "./table-layout.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
 import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
-/** A row counts as late so much early: a commit takes longer to become visible, and runs look at clocks of their own. */
+/** Margin of lateness: a commit takes time to become visible, and runs have clocks of their own. */
 const MARGIN_MS = 5_000;
-/** Upserts sent first behind a refused one, then twice as many each time: the next refused one may be near. */
+/** Upserts tried first behind a refused one, then twice as many each time, as the next refused one may be near. */
 const FIRST_TRIED = 8;
 
 interface WriteOptions extends WriteRule {
-  /** True when the upserts take effect one after the other. */
+  /** True when upserts take effect one after the other. */
   readonly ordered: boolean;
-  /** True when new rows are sent as such: a key that is there after all is a refusal. */
+  /** True when new rows are inserted: an existing key is then a refusal. */
   readonly insertsNew: boolean;
-  /** True when rows are read in any case: an earlier attempt could not tell which of them changed. */
+  /** True when rows are always read: an earlier attempt could not tell which of them changed. */
   readonly readsFirst: boolean;
-  /** True when all rows are taken for new ones, without a look. */
+  /** True when all rows count as new, unread. */
   readonly isFilling: boolean;
-  /** Takes numbers for new rows; the first of them. */
+  /** Takes numbers for new rows and gives the first. */
   readonly takeNumbers: (count: number) => Promise<Long>;
 }
 
-/** The result of upserts. */
 interface WrittenRows extends Written {
-  /** Rows that are new. */
   readonly newRows: number;
 }
 
 interface Decided {
   readonly decision: Omit<WriteDecision<Upsert>, "sent">;
-  /** The upserts that were sent, in their order; some may change nothing. */
+  /** The sent upserts in order; some may change nothing. */
   readonly sent: readonly Upsert[];
 }
 
-/** The facts of a write before it decides. */
+/** What is known before the write decides. */
 interface There {
   readonly nowMs: number;
-  /** The `deletedAt` of tombstones, by the text of their key. */
+  /** `deletedAt` by the text of the key. */
   readonly tombstones: Map<string, string>;
 }
 
 type Done = Omit<WrittenRows, "visibleMs">;
 
-/** Rows were changed in part, and whether these were late ones is not known: the write has to read first. */
+/** Late rows may have changed in part: the write has to read first. */
 export class PartlyLate extends Error {}
 
-/** Every method throws `RefusedUpsert` for an upsert that the server refuses. */
+/** Every method throws `RefusedUpsert` when the server refuses an upsert. */
 export class RowWrites {
   readonly #deps: StoreDeps;
   readonly #table: Table;
@@ -90,10 +86,7 @@ export class RowWrites {
     this.#deleted = options.deleted ?? [];
   }
 
-  /**
-   * Sends all rows unread where that is enough. Otherwise reads what is there, decides, and writes what changes. Throws
-   * `PartlyLate` where rows were sent unread, and only reading tells which of them changed.
-   */
+  /** Sends rows unread where that is enough, else reads, decides, and writes changes. Throws `PartlyLate` for unread late rows. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
@@ -107,7 +100,7 @@ export class RowWrites {
     return { ...written, visibleMs: nowMs + tookMs + MARGIN_MS };
   }
 
-  /** True when neither the outcome of the records nor their times depend on the rows that are there. */
+  /** True when the outcome of the records and their times do not depend on stored rows. */
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
@@ -120,7 +113,7 @@ export class RowWrites {
     return upserts.every((one) => one.refusedIfNew === undefined && hasTime(one));
   }
 
-  /** The server tells how many rows it changed, not which: of late ones it has to be all or none. */
+  /** Throws `PartlyLate` unless all or none of late rows have changed. */
   async #sendUnread(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Done> {
     const { changed, newRows } = await sendUpserts(this.#target(tx), upserts);
     const earliest = changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
@@ -154,7 +147,7 @@ export class RowWrites {
     };
   }
 
-  /** As `write()`, in parts of which each has twice as many upserts as the one before. */
+  /** As `write()`, in parts that double in size. */
   async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
     const nowMs = await readNowMs(this.#deps);
     const tombstones = await this.#findTombstones(upserts, tx);
@@ -164,10 +157,7 @@ export class RowWrites {
     }
   }
 
-  /**
-   * Decides by the snapshot of the transaction, and does what is decided of tombstones. Whoever changes a row meanwhile that
-   * is not sent has done it after this write.
-   */
+  /** Decides by the transaction's snapshot, and applies what was decided of tombstones. Later changes of unsent rows come after this write. */
   async #decide(
     upserts: readonly Upsert[],
     { nowMs, tombstones }: There,
@@ -179,7 +169,7 @@ export class RowWrites {
     const isUnread = this.#options.isFilling && !hasTombstones;
     const keys = isUnread ? [] : this.#keysOf(upserts);
     const rows = await findStored(this.#deps, table, { keys, columns: table.pushColumns }, tx);
-    // Tombstones are listed in the order of the records.
+    // Tombstones are listed in the order of records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(
       table,
@@ -209,7 +199,7 @@ export class RowWrites {
     }
   }
 
-  /** Without the guard the server tells what is the same: a BSON date is not, beside the text of its time. D-7.10. */
+  /** Without the guard the server finds equal rows, except a BSON date beside the text of its time. D-7.10. */
   #sentOf(
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,
@@ -227,7 +217,7 @@ export class RowWrites {
     return { collection, isOrdered: this.#options.ordered, tx };
   }
 
-  /** The keys of all that arrives. */
+  /** The keys of all records and tombstones that arrive. */
   #keysOf(upserts: readonly Upsert[]): readonly KeyOfRow[] {
     return [...this.#deleted.map(({ key }) => keyOfRow(this.#table, key)), ...upserts];
   }

@@ -1,4 +1,4 @@
-// Rows of a table by a value that they have in a column, within a transaction or a snapshot.
+// Rows by the value of a column, within a transaction or a snapshot.
 import { type Db, MongoServerError } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
@@ -14,10 +14,10 @@ import { layoutOf, projectionOf } from "./table-layout.ts";
 import { REFUSALS } from "./upsert-sender.ts";
 import { storedFields } from "./upserts.ts";
 
-/** Rows of a message, as a rule all. */
+/** Rows of a message, usually all. */
 const ROWS_AT_ONCE = 10_000;
 
-/** Every row with one of these values in a column, whole; none in a table without the column. */
+/** Whole rows with one of the values; none in a table without the column. */
 export async function readRowsBy(
   db: Db,
   table: Table,
@@ -36,7 +36,7 @@ export async function readRowsBy(
   return (found as Uint8Array[]).map((bytes) => reader.read(bytes));
 }
 
-/** Changes the given fields, as far as the table has such columns; the number of the rows. Throws `invalid_request`. */
+/** Changes those of the fields that the table has, and gives the number of rows. Throws `invalid_request`. */
 export async function changeRowsBy(
   db: Db,
   table: Table,
@@ -57,7 +57,7 @@ export async function changeRowsBy(
   }
 }
 
-/** Removes the rows, without tombstones; their number. D-7.6, D-8.2. */
+/** Removes rows without tombstones, and gives their number. D-7.6, D-8.2. */
 export async function removeRowsBy(
   db: Db,
   table: Table,
@@ -66,7 +66,7 @@ export async function removeRowsBy(
 ): Promise<number> {
   const column = columnOf(table, columnName);
   if (column === null) return 0;
-  // Another instance may record deletes of the table, or have recorded them before.
+  // Another instance may record deletes of the table, or have recorded them.
   await noteOwnDeletes(db, options.session);
   const text = JSON.stringify({ [columnName]: value }).slice(1, -1);
   const forget = table.deletes ? forgetForGood : forgetTombstonesOf;

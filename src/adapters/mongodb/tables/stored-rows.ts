@@ -1,4 +1,4 @@
-// The rows that a table has of some keys, as the snapshot of a transaction, or of reads, shows them.
+// The stored rows of some keys, in a snapshot or transaction.
 import type { ClientSession, Db, Document } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -12,14 +12,14 @@ import { hintOf } from "./table-indexes.ts";
 import { layoutOf, projectionOf, storedKey } from "./table-layout.ts";
 import type { Upsert } from "./upserts.ts";
 
-/** Alternatives that one command looks up: each takes longer the more there are. */
+/** Alternatives of one command, whose time grows faster than their number. */
 const MAX_CLAUSES = 250;
 const LIMITS = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 8 * 1024 * 1024 };
 
-/** Keys for which commands are made in one turn. */
+/** Keys whose commands are made in one turn. */
 const KEYS_AT_ONCE = { ...LIMITS, maxItems: 5_000, bytesOf: () => 0 };
 
-/** A key of a row that may be there. */
+/** The key of a row that may be stored. */
 export type KeyOfRow = Pick<Upsert, "row" | "keyText" | "filter">;
 
 /** Keys that differ in the listed column only. */
@@ -30,7 +30,6 @@ interface KeyGroup {
   readonly keys: readonly KeyOfRow[];
 }
 
-/** Removes the rows of these keys. */
 export async function removeStored(
   db: Db,
   table: Table,
@@ -45,7 +44,7 @@ export async function removeStored(
   }
 }
 
-/** The rows that are there, with columns among which are those of the key, by the text of their key. */
+/** Stored rows by the text of their key; `columns` include those of the key. */
 export async function findStored(
   { db, clock }: Pick<StoreDeps, "db" | "clock">,
   table: Table,
@@ -58,7 +57,7 @@ export async function findStored(
   const rows = new Map<string, FoundRow>();
   for (const some of cutBatches(keys, KEYS_AT_ONCE)) {
     for (const filter of keyFilters(table, some)) {
-      // In one message as a rule.
+      // Usually one message.
       const options = { projection, hint: keyIndexOf(db, table), batchSize: some.length + 1 };
       const all = { ...options, ...optionsIn(tx), raw: true };
       const found = await db.collection(table.name).find(filter, all).toArray();
@@ -76,12 +75,11 @@ function keyIndexOf(db: Db, table: Table) {
   return hintOf(db, table, layoutOf(table).keyIndex);
 }
 
-/** A key as the table keeps it. */
 export function keyOfRow(table: Table, row: Row): KeyOfRow {
   return { row, keyText: keyText(table, row), filter: storedKey(table, row) };
 }
 
-/** Conditions that find the rows of these keys, each for one command. */
+/** Conditions that find the rows of keys, one a command. */
 function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
   const clauses = groupKeys(table, keys).flatMap(({ shared, listed, keys: group }) =>
     cutBatches(group, { ...LIMITS, bytesOf: bytesOfKey }).map((batch) => {
@@ -97,7 +95,7 @@ function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
   }));
 }
 
-/** Groups keys by the values of all columns but the last one, or but the first one where that would be many groups. */
+/** Groups keys by all columns but the last, or but the first where that makes fewer groups. */
 function groupKeys(table: Table, keys: readonly KeyOfRow[]): KeyGroup[] {
   const names = table.keyColumns.map(({ name }) => name);
   const byLast = groupBy(names.slice(0, -1), names.at(-1) ?? "", keys);

@@ -1,34 +1,32 @@
-// The indexes of a table: those that are needed, which of the others serve as one, and what is in the way of making them.
+// The indexes that a table needs, which others serve as one, and what is in the way of making them.
 import type { Db, IndexDescriptionInfo } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type IndexKeys, layoutOf } from "./table-layout.ts";
 
-/** Prefix of the names of repsync's own indexes. */
 const OWN_INDEX = "repsync_";
-/** MongoDB's own limit for a collection. */
+/** MongoDB's limit for a collection. */
 const MAX_INDEXES = 64;
 
 interface FoundIndexes {
   readonly table: Table;
   readonly isForeign: boolean;
-  /** The indexes that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
 }
 
-/** The keys of every index that a table needs, that on the upsert key first. */
+/** The keys of every needed index, the one on the upsert key first. */
 export function neededIndexes(table: Table): readonly IndexKeys[] {
   const { keyIndex, orderIndex } = layoutOf(table);
   const ofPeople = isOfPeople(table) && table.keyColumns[0]?.name !== "username";
   return [...new Set([keyIndex, orderIndex]), ...(ofPeople ? [{ username: 1 } as const] : [])];
 }
 
-/** Column names have no hyphen, so names of indexes differ. */
+/** Column names have no hyphen, so index names differ. */
 export function ownIndexName(keys: IndexKeys): string {
   return `${OWN_INDEX}${Object.keys(keys).join("-")}`;
 }
 
-/** The index that serves as the one on these keys: of several on the same keys the one that has every row. */
+/** The index that serves as the one on these keys; on rows only an index that has every row. */
 export function findIndex(
   { table, indexes }: Pick<FoundIndexes, "table" | "indexes">,
   keys: IndexKeys,
@@ -53,16 +51,13 @@ function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
   return JSON.stringify(index.key) === JSON.stringify(keys);
 }
 
-/**
- * True for an index of repsync's own that does not fit a changed upsert key: the unique index of the former key would
- * refuse rows, and a plain index on the new key would allow it twice.
- */
+/** True for an own index of a changed upsert key: a unique one would refuse rows, and a plain one on the new key would allow it twice. */
 export function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
   if (!index.name?.startsWith(OWN_INDEX)) return false;
   return hasKeys(index, layoutOf(table).keyIndex) !== (index.unique === true);
 }
 
-/** Why the indexes that a table lacks cannot be made, and what to do, unless other programs have use for what is there. */
+/** Why missing indexes cannot be made, and what to do unless another program made what is there. */
 export function indexProblems(found: FoundIndexes): string[] {
   const { table, indexes, isForeign } = found;
   const missing = neededIndexes(table).filter((keys) => findIndex(found, keys) === undefined);
@@ -86,14 +81,14 @@ export function indexProblems(found: FoundIndexes): string[] {
   ];
 }
 
-/** Names of the indexes of prepared tables, by database. */
+/** Names of indexes of prepared tables, by database. */
 const names = new WeakMap<Db, Map<string, string>>();
 
 export function noteIndexName(db: Db, table: Table, keys: IndexKeys, name: string): void {
   names.getOrInsertComputed(db, () => new Map()).set(placeOf(table, keys), name);
 }
 
-/** An index as a command names it. By its keys MongoDB takes none where another program has a second one on them. */
+/** An index as a hint. MongoDB takes no keys as a hint where another program has a second index on them. */
 export function hintOf(db: Db, table: Table, keys: IndexKeys): string | IndexKeys {
   return names.get(db)?.get(placeOf(table, keys)) ?? keys;
 }

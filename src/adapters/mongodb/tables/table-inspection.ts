@@ -1,4 +1,4 @@
-// Looks at a collection before its table is prepared: what is there, and what a changed registry would break.
+// Looks at a table's collection before it is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
@@ -12,12 +12,10 @@ import { keyFormProblem, placeProblem } from "./key-forms.ts";
 import { findIndex, indexProblems, isOfFormerKey, neededIndexes } from "./table-indexes.ts";
 import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
 
-/** The registry's definition of each table when it was last prepared. */
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
-/** A table as the registry had it when it was last prepared. Dropped columns stay: documents keep their values. */
+/** A table as last prepared. Dropped columns stay, as documents keep their values. */
 export interface TableDefinition {
-  /** Table name. */
   readonly _id: string;
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly upsert_key: readonly string[];
@@ -28,7 +26,7 @@ export interface TableDefinition {
   readonly is_foreign: boolean;
 }
 
-/** Keeps a table's definition, durably. Without rows nothing stays of an earlier one. */
+/** Keeps a definition durably. Without rows nothing of an earlier one stays. */
 export async function saveDefinition(
   db: Db,
   { table, definition, hasRows, isForeign }: Inspection,
@@ -49,34 +47,33 @@ function definitionsOf(db: Db): Collection<TableDefinition> {
   return db.collection(TABLE_DEFINITIONS.name);
 }
 
-/** The state of a table's collection. */
 export interface Inspection {
   readonly table: Table;
-  /** The definition with which it was last prepared; null for the first time. */
+  /** How the table was last prepared; null before the first time. */
   readonly definition: TableDefinition | null;
-  /** True where documents of another program were there first: they and their fields stay as they are. */
+  /** True where another program's documents came first: they and their fields stay as they are. */
   readonly isForeign: boolean;
   readonly hasRows: boolean;
   /** The indexes that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
-  /** Names of the indexes of a former upsert key, which have to go first. */
+  /** Names of the indexes of a former upsert key, which are dropped first. */
   readonly formerIndexes: readonly string[];
-  /** Why the table must not be prepared, and what to do; empty when it may be. */
+  /** Why the table must not be prepared, and what to do. */
   readonly problems: readonly string[];
 }
 
-/** MongoDB's own limits: of fields, and of their names as a document. */
+/** MongoDB's limits: of an index's fields, and of their names as a document. */
 const MAX_INDEX_FIELDS = 32;
 const MAX_INDEX_KEYS_BYTES = 2048;
 /** MongoDB 6.0, for tables with `deletes`. */
 const MIN_WIRE_VERSION = 17;
 
-/** Looks at a table's collection without changing anything. */
+/** Changes nothing. */
 async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspection> {
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
-  // Rows first: another instance that begins now keeps the definition before it writes one.
+  // Rows first: an instance that begins now keeps the definition before it writes a row.
   const hasRows = exists && (await collection.findOne({}, { projection: { _id: 1 } })) !== null;
   const definition = await definitionsOf(db).findOne({ _id: table.name }, COMMITTED);
   const isForeign = exists && (definition?.is_foreign ?? hasRows);
@@ -102,9 +99,7 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
   return { ...found, problems };
 }
 
-/**
- * Looks at all tables without changing one. Throws `schema_conflict` that names each refused one, and MongoDB's own errors.
- */
+/** Looks at all tables without a change. Throws `schema_conflict` that names each refused one, and MongoDB's errors. */
 export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
   await checkVersion(db, tables);
   const rights = await readRights(db);
@@ -118,7 +113,7 @@ export async function inspectTables(db: Db, tables: readonly Table[]): Promise<I
   return inspections;
 }
 
-/** Throws `schema_conflict` when a server is too old for those of these tables that have `deletes`. D-7.6. */
+/** Throws `schema_conflict` when the server is too old for tables with `deletes`. D-7.6. */
 async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
   const recorded = tables.filter(({ deletes }) => deletes);
   if (recorded.length === 0) return;
@@ -127,7 +122,7 @@ async function checkVersion(db: Db, tables: readonly Table[]): Promise<void> {
   if (problem !== null) throw new AppError("schema_conflict", problem);
 }
 
-/** The problem of a server of this version; null for none. */
+/** Null for a server that is new enough. */
 export function versionProblem(wireVersion: number, tables: readonly Table[]): string | null {
   if (wireVersion >= MIN_WIRE_VERSION) return null;
   const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
@@ -162,7 +157,7 @@ function collectionProblems(info: Document | undefined): string[] {
   return [];
 }
 
-/** Changes of the registry that the documents of a table cannot follow. */
+/** Changes of the registry that stored documents cannot follow. */
 function definitionProblems(table: Table, definition: TableDefinition | null): string[] {
   if (definition === null) return [];
   const problems: string[] = [];
@@ -189,7 +184,7 @@ function definitionProblems(table: Table, definition: TableDefinition | null): s
   return problems;
 }
 
-/** Problems of the documents of a collection that other tools filled. */
+/** Problems of documents that other tools wrote. */
 async function rowProblems(
   collection: Collection,
   { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,
@@ -220,7 +215,7 @@ async function rowProblems(
   return problems;
 }
 
-/** Problems of another program's documents into which repsync would have to write. D-11.4. */
+/** Problems of another program's documents to which repsync would have to add fields. D-11.4. */
 async function foreignProblems(
   collection: Collection,
   { table, definition }: Pick<Inspection, "table" | "definition">,

@@ -1,4 +1,4 @@
-// A table of the registry in its collection: fields, indexes and bounds.
+// How a table is stored: fields, indexes and bounds.
 import type { Document } from "mongodb";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import {
@@ -10,30 +10,27 @@ import {
 } from "../../../domain/sync/table/table.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 
-/** Hidden field: the timestamp as it was written when it cannot be parsed; the column itself is null then. */
+/** Hidden field with a timestamp that cannot be parsed; the column is null then. */
 export const UNPARSED_FIELD = "_repsync";
-/** Hidden field: the parsed timestamp when the timestamp column is also a key column, which keeps its own text. */
+/** Hidden field with the parsed timestamp where the timestamp column is part of the key, and keeps its text. */
 export const KEY_TIME_FIELD = "_repsync_time";
 
-/** An index with all fields ascending. */
 export type IndexKeys = Readonly<Record<string, 1>>;
 
-/** Fields that are read, or not. */
-type Fields = Readonly<Record<string, 0 | 1>>;
+type Projection = Readonly<Record<string, 0 | 1>>;
 
-/** A table and how it is stored. Columns are fields of the same name. */
+/** Columns are fields of the same name. */
 export interface TableLayout {
   readonly table: Table;
-  /** Field that holds the canonical timestamp, or null where it cannot be parsed; null without a timestamp column. */
+  /** The field of the canonical timestamp, null where it cannot be parsed; null without a timestamp column. */
   readonly timeField: string | null;
-  /** Unique index on the upsert key. */
+  /** Unique. */
   readonly keyIndex: IndexKeys;
-  /** Index in the order of the table: (timestamp, key); without a timestamp column `keyIndex` itself. */
+  /** (timestamp, key); without a timestamp column `keyIndex` itself. */
   readonly orderIndex: IndexKeys;
   /** Columns that a write changes on a key conflict. */
   readonly updateNames: ReadonlySet<string>;
-  /** Fields that a page needs. */
-  readonly pageProjection: Fields;
+  readonly pageProjection: Projection;
 }
 
 const layouts = new WeakMap<Table, TableLayout>();
@@ -42,26 +39,22 @@ export function layoutOf(table: Table): TableLayout {
   return layouts.getOrInsertComputed(table, makeLayout);
 }
 
-/** BSON types of values behind which no read can go on: an array has several index entries, and no driver writes the others. */
+/** BSON types behind which no read can go on: an array has several index entries, and no driver writes the others. */
 export const PLACELESS_TYPES = ["array", "undefined", "dbPointer"] as const;
 
-/** True for a table whose new rows get a number as their `id`. */
+/** True when the store numbers new rows in `id`. */
 export function hasNumbers(table: Table): boolean {
   return table.columns.some(isNumberedByStore);
 }
 
-/** The columns of the key, and that of the time. */
 export function keyAndTime(table: Table): readonly Column[] {
   return [...new Set([...table.keyColumns, timestampColumnOf(table) ?? []].flat())];
 }
 
-/**
- * Selects the rows at or after `sinceTime`; every row when it is null or the table has no timestamp. BSON dates of other
- * programs are rows that `datesSince()` selects.
- */
+/** Selects rows at or after `sinceTime`, or all. `datesSince()` selects the BSON dates of other programs. */
 export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
   if (sinceTime === null || layout.timeField === null) return {};
-  // It compares with texts only, so null never matches.
+  // `$gte` with a text matches texts only, and no null.
   return { [layout.timeField]: { $gte: zonelessFrom(layout.table, sinceTime) } };
 }
 
@@ -73,7 +66,7 @@ export function positionOf({ table, timeField }: TableLayout, row: Row): Documen
     : { [timeField]: storeTime(time, row[time.name]), ...key };
 }
 
-/** The stored values of the key columns, by which commands find a row. */
+/** The stored values of the key columns. */
 export function storedKey(table: Table, row: Row): Record<string, StoredValue> {
   const key: Record<string, StoredValue> = {};
   for (const column of table.keyColumns) {
@@ -98,8 +91,11 @@ function makeLayout(table: Table): TableLayout {
   };
 }
 
-/** The fields that the rows of these columns are read from. */
-export function projectionOf(columns: readonly Column[], others: readonly string[] = []): Fields {
+/** The fields of which rows with these columns are read. */
+export function projectionOf(
+  columns: readonly Column[],
+  others: readonly string[] = [],
+): Projection {
   const names = [...columns.map(({ name }) => name), ...others, UNPARSED_FIELD];
   return { _id: 0, ...Object.fromEntries(names.map((name) => [name, 1])) };
 }

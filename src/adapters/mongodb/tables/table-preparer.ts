@@ -1,4 +1,4 @@
-// Makes collections and indexes. All tables are inspected before the first is changed.
+// Makes collections and indexes, after all tables were inspected.
 
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -25,7 +25,6 @@ import {
   UNPARSED_FIELD,
 } from "./table-layout.ts";
 
-/** Server codes. */
 const INDEX_NOT_FOUND = 27;
 const CANNOT_CREATE_INDEX = 67;
 const INDEX_OPTIONS_CONFLICT = 85;
@@ -39,7 +38,7 @@ export async function prepareTables(
   clock: Stopwatch,
   tables: readonly Table[],
 ): Promise<void> {
-  // After an election it starts again, so every step may be done twice.
+  // An election repeats the work, so every step may happen twice.
   const prepared = retry(new Deadline(clock, START_CALLS), async () => {
     const inspections = await inspectTables(db, tables);
     await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
@@ -65,7 +64,7 @@ async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   await saveDefinition(db, inspection);
 }
 
-/** Rows that came while the registry numbered nothing, or from other tools, may have numbers already. */
+/** Rows of an unnumbered time, or of other tools, may have numbers. */
 async function reserveIds(db: Db, collection: Collection): Promise<void> {
   const stages = [
     { $match: { id: { $type: ["int", "long"] } } },
@@ -76,7 +75,7 @@ async function reserveIds(db: Db, collection: Collection): Promise<void> {
   await reserveNumbers(db, collection.collectionName, last);
 }
 
-/** Rows that came while the registry numbered nothing get numbers, in the order in which they came. */
+/** Numbers rows of an unnumbered time, in the order in which they came. */
 async function numberRows(db: Db, collection: Collection): Promise<void> {
   for (let last: Document | null = null; ; ) {
     const rows: readonly WithId<Document>[] = await collection
@@ -95,7 +94,7 @@ async function numberRows(db: Db, collection: Collection): Promise<void> {
   }
 }
 
-/** The name of the index, made where it is missing. */
+/** Makes a missing index, and gives its name. */
 async function makeIndex(
   collection: Collection,
   inspection: Inspection,
@@ -110,7 +109,7 @@ async function makeIndex(
     return await collection.createIndex(keys, {
       name: ownIndexName(keys),
       unique: isKey,
-      // The default waits for all members, also for one that is down.
+      // The default waits for every member, even one that is down.
       commitQuorum: "majority",
     });
   } catch (error) {
@@ -137,7 +136,7 @@ async function dropIndex(collection: Collection, name: string): Promise<void> {
   }
 }
 
-/** Brings the order fields of existing rows into the form that a new timestamp column needs. */
+/** Brings stored timestamps into the form that a new timestamp column needs. */
 async function alignTimes(collection: Collection, inspection: Inspection): Promise<void> {
   const { table, definition, hasRows } = inspection;
   if (!hasRows) return;
@@ -154,7 +153,7 @@ async function alignTimes(collection: Collection, inspection: Inspection): Promi
   if (time !== null && timeField === time) await hideUnparsedTimes(collection, time);
 }
 
-/** The text of a time that another program may have written as a BSON date; null for any other value. */
+/** The text of a time that may be a BSON date; null for any other value. */
 function timeTextExpression(table: Table, field: string): Document {
   const inFormat = (format: string) => ({ $dateToString: { date: field, format } });
   const seconds = "%Y-%m-%dT%H:%M:%S";
@@ -165,18 +164,18 @@ function timeTextExpression(table: Table, field: string): Document {
   return { $cond: [isOf("string"), field, { $cond: [isOf("date"), dateText, null] }] };
 }
 
-/** A column that no longer orders rows gets its unparsed texts back. */
+/** Gives a column that no longer orders rows its unparsed texts back. */
 async function restoreTimes(collection: Collection, former: string): Promise<void> {
   const hidden = `${UNPARSED_FIELD}.${former}`;
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
   await collection.updateMany(filter, stages);
-  // A text left beside a parsed time was replaced by it.
+  // A parsed time has replaced the text beside it.
   const isLeft = { [hidden]: { $exists: true } };
   await collection.updateMany(isLeft, { $unset: { [UNPARSED_FIELD]: "" } });
 }
 
-/** Moves text that is no timestamp out of the new timestamp column. */
+/** Moves text that is no time out of the new timestamp column. */
 async function hideUnparsedTimes(collection: Collection, time: string): Promise<void> {
   const text = `${time}.json`;
   const stages = [

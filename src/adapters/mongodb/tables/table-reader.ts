@@ -1,5 +1,4 @@
-// Reads rows: pages and totals, each pair from one snapshot, and rows by key. Totals and places at offsets are used again
-// while the table is unchanged.
+// Reads pages with their totals from one snapshot, and rows by key. Totals and positions are reused while the table is unchanged.
 import { Buffer } from "node:buffer";
 import { BSON, type ClientSession, type Document } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
@@ -42,34 +41,31 @@ import { type IndexKeys, layoutOf, positionOf, type TableLayout } from "./table-
 import { type TableState, TableStates } from "./table-states.ts";
 import { countFilter, timeOrderText } from "./time-values.ts";
 
-/** Keys that one command looks up; fewer or many more take longer in all. */
+/** Keys of one command; fewer or many more take longer in all. */
 const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
 
-/** A read in the order of a table. */
 interface Reading {
   readonly layout: TableLayout;
   readonly tx: ClientSession;
   readonly sinceTime: string | null;
-  /** The state that the snapshot is of; null where nobody asked for that. */
+  /** The state of the snapshot; null where it was not asked for. */
   readonly state: TableState | null;
   /** The rows as of that state. */
   readonly sequence: PageSequence | null;
-  /** True when another program's BSON dates are among the timestamps. */
+  /** True when timestamps are also BSON dates. */
   readonly isMixed: boolean;
 }
 
-/** The beginning of a page, and how it goes on. */
 interface Start extends PartPlace<Document> {
   readonly index: IndexKeys;
   readonly isByKey: boolean;
   readonly isReverse: boolean;
   /** True when no row is left. */
   readonly isOver: boolean;
-  /** True where the document before the page comes first, to be remembered: the same page would skip all rows again. */
+  /** True when the document before the page comes first. It is remembered: the next such page need not skip all rows again. */
   readonly hasBefore: boolean;
 }
 
-/** Rows that were found, and the document of the last one. */
 interface Found {
   readonly rows: Row[];
   readonly last: Uint8Array | null;
@@ -81,7 +77,7 @@ export class TableReader {
   readonly #deps: VersionedDeps;
   readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
-  /** The documents of rows that were read: other tools may write values whose index place the row does not tell. */
+  /** Documents of read rows: values of other tools may not tell their place in the index. */
   readonly #documents = new WeakMap<RowPosition, Uint8Array>();
 
   constructor(deps: VersionedDeps) {
@@ -111,7 +107,7 @@ export class TableReader {
         const conditions = [...placedBehind(layout.keyIndex, null), { $or: lookup.map(equalTo) }];
         const query = { ...inKeyOrder(layout), from: null, conditions, limit: lookup.length };
         for await (const batch of readOrdered(this.#deps.db, query, tx)) {
-          // The same row may be asked for in several lookups.
+          // Several lookups may ask for one row.
           for (const one of batch) documents.set(Buffer.from(one).toString("latin1"), one);
         }
       }
@@ -143,7 +139,7 @@ export class TableReader {
     return { rows, totalRows: null, cursor: null };
   }
 
-  /** The beginning of a page that is not at an offset. */
+  /** Where a page begins that is not at an offset. */
   #startOf(layout: TableLayout, query: RowsQuery): Start {
     const { from, order = "time", sinceTime = null } = query;
     const isByKey = order.endsWith("key");
@@ -214,13 +210,13 @@ export class TableReader {
       from: position,
       skip,
       conditions: "offsetRows" in from ? [] : [...hasKey, ...placedBehind(index, position)],
-      // A further row tells whether there is a next page.
+      // One more row tells whether a next page exists.
       limit: limitRows + Number("cursor" in from || hasBefore),
     };
     return readOrdered(this.#deps.db, query, tx);
   }
 
-  /** The nearest known place before an offset: reading begins at its own row, which is before the page. */
+  /** Begins at the nearest bookmark before an offset, with the bookmark's own row, which is before the page. */
   #nearest({ sequence }: Reading, start: Start, offsetRows: number): Start {
     const bookmark = sequence === null ? null : this.#bookmarks.find(sequence, offsetRows);
     const skip = bookmark === null ? offsetRows : offsetRows - bookmark.offsetRows + 1;
@@ -229,10 +225,7 @@ export class TableReader {
     return { ...start, position, skip: skip - Number(hasBefore), hasBefore };
   }
 
-  /**
-   * Reads as many rows as a page may have, the first document for `onBefore` alone. Large pages come in several batches, and only
-   * those that are needed.
-   */
+  /** Reads the rows of a page, the first document for `onBefore` alone. Only needed batches of a large page are fetched. */
   async #find(
     table: Table,
     documents: AsyncIterable<readonly Uint8Array[]>,
@@ -264,7 +257,7 @@ export class TableReader {
     return { rows, last, isCut: false };
   }
 
-  /** Works in a snapshot, whose state is found out where a total or a place at an offset may be used again. */
+  /** Works in a snapshot; `isOfState` finds out its state, for reusing a total or a position. */
   async #read<T>(
     layout: TableLayout,
     { sinceTime = null, limit = this.#deps.callLimit }: CountQuery,
@@ -287,7 +280,7 @@ export class TableReader {
     return sequence === null ? null : this.#bookmarks.totalRows(sequence);
   }
 
-  /** Counts the rows that have a key, in a read without a state. */
+  /** Without a state, counts rows with a key only. */
   async #countRows({ layout, tx, sinceTime, sequence, isMixed }: Reading): Promise<number> {
     const filter = countFilter(layout, sinceTime, isMixed);
     const $match = sequence === null ? { $and: [filter, ...keyed(layout)] } : filter;
@@ -325,12 +318,12 @@ function readerOf(table: Table, columns: RowColumns): RowReader {
   return new RowReader(layoutOf(table), columnsOf(table, columns));
 }
 
-/** The values of a place that an index has, in its order. */
+/** The values of an index, in its order. */
 function partOf(place: Document, index: IndexKeys): Document {
   return Object.fromEntries(Object.keys(index).map((name) => [name, place[name]]));
 }
 
-/** The options of every read in the order of the key. */
+/** For reads in the order of the key. */
 function inKeyOrder(layout: TableLayout) {
   return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
 }
@@ -340,7 +333,7 @@ function keyed({ table }: TableLayout): readonly Document[] {
   return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
 }
 
-/** True for a place before `sinceTime`: then reading begins at that time, or in reverse is over. */
+/** True for a place before `sinceTime`: reading begins at that time, or is over in reverse. */
 function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
   if (place === null || sinceTime === null || layout.timeField === null) return false;
   const value: unknown = place[layout.timeField];

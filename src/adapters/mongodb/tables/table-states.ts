@@ -1,21 +1,17 @@
 import type { ClientSession, Db, Long } from "mongodb";
 import type { VersionedDeps } from "../driver/versions.ts";
 
-/**
- * The least time for which facts about a table are reused. It bounds what comparing states cannot see: a
- * transaction of another program counts as activity when its statements run, not when it commits.
- */
+/** The least time for which facts are reused: a transaction of another program is activity when its statements run, not at its commit. */
 const MIN_REUSE_MS = 2_000;
-/** Facts that took long to find out are reused for this multiple of that time. */
+/** Facts are reused for this multiple of the time that they took. */
 const REUSE_PER_COST = 10;
 
-/** A state of a table, and what was found out about it. */
 export interface TableState {
   /** Equal only while nothing was written to the table. */
   readonly version: string;
-  /** The answer of `hasDates`; null before it was asked for. */
+  /** The answer of `hasDates`; null before. */
   hasDates: boolean | null;
-  /** The time that it took to find out what is reused. */
+  /** The time that the facts took. */
   costMs: number;
 }
 
@@ -24,7 +20,7 @@ interface KnownState extends TableState {
   readonly beganMs: number;
 }
 
-/** Numbers the states of tables: as long as a table has the same state, what was found out about it may be used again. */
+/** Numbers the states of tables: facts about a table hold as long as its state. */
 export class TableStates {
   readonly #deps: VersionedDeps;
   readonly #known = new Map<string, KnownState>();
@@ -34,7 +30,7 @@ export class TableStates {
     this.#deps = deps;
   }
 
-  /** Reads once in a snapshot, of which the state is told. */
+  /** Reads in a snapshot whose state is known. */
   async read<T>(
     tableName: string,
     read: (tx: ClientSession, state: TableState) => Promise<T>,
@@ -49,7 +45,7 @@ export class TableStates {
       const seen = `${seenVersion} ${activity}`;
       const known = this.#find(tableName, seen);
       if (known !== null) return await read(tx, known);
-      // A state is named by its activity, so what is read in it must not be older than that.
+      // The snapshot must not be older than the activity that names its state.
       await tx.endSession();
       tx = client.startSession({ snapshot: true });
       const now = `${await versions.ofTable(tableName, tx)} ${activity}`;
@@ -59,7 +55,7 @@ export class TableStates {
     }
   }
 
-  /** The table's last known state, where it is this one and what was found out about it may still be used. */
+  /** The last known state, where it is still this one and its facts may be reused. */
   #find(tableName: string, activity: string): TableState | null {
     const known = this.#known.get(tableName);
     if (known?.activity !== activity) return null;
@@ -77,16 +73,16 @@ export class TableStates {
   }
 }
 
-/** The server's counts of a collection. They are in no snapshot: they count writes before they are committed. */
+/** The server's counts of a collection, outside of snapshots: uncommitted writes count. */
 interface Statistics {
   readonly ns: string;
   readonly host: string;
   readonly count: number;
-  /** A collection that replaces another counts from 0 again; the total latency is hardly ever the same then. */
+  /** A collection that replaces another counts from 0; the total latency is hardly ever the same then. */
   readonly latencyStats: { readonly writes: { readonly ops: Long; readonly latency: Long } };
 }
 
-/** All of it: with fewer fields it takes MongoDB a third longer. */
+/** Asking for fewer fields takes MongoDB a third longer. */
 const STATISTICS = [{ $collStats: { count: {}, latencyStats: {} } }];
 
 /** Includes what only this member has. */
@@ -94,9 +90,9 @@ const NEWEST = { readConcern: { level: "local" } } as const;
 /** More than there are shards. */
 const MAX_DOCUMENTS = 1_000;
 
-/** A text that changes with every write of any program to a table. */
+/** Changes with every write of any program to a table. */
 async function readActivity(db: Db, tableName: string): Promise<string> {
-  // A cursor of the driver would take as long again.
+  // A cursor of the driver would take twice as long.
   const cursor = { batchSize: MAX_DOCUMENTS };
   const command = { aggregate: tableName, pipeline: STATISTICS, cursor, ...NEWEST };
   const reply = await db.command(command);

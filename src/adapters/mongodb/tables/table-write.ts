@@ -1,5 +1,5 @@
-// A write of rows within a transaction. A record that the server refuses ends the whole transaction, so what may be refused
-// is checked before, and what is refused still is found by tries that are taken back.
+// A write of rows within a transaction. A refused record ends the transaction, so records are checked first, and what the server still
+// refuses is found by tries that are taken back.
 
 import type { ClientSession, Long } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -18,27 +18,26 @@ import { PartlyLate, RowWrites } from "./row-writes.ts";
 import { RefusedUpsert } from "./upsert-sender.ts";
 import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
-/** Fewest new rows after which the next write to the table is expected to bring only new ones, too. */
+/** After so many new rows, the next write to the table is expected to have new rows only. */
 const MIN_LOAD_ROWS = 100;
 
-/** The result of a write. */
 interface WrittenWithPeople extends Written {
   /** The people whose rows may have changed. */
   readonly people: ChangedNames;
 }
 
-/** A write, which may be attempted several times and knows each time what the attempts before have met. */
+/** A write that may be attempted several times, and remembers what earlier attempts met. */
 export class TableWrite {
   readonly table: Table;
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
-  /** False once anything was refused: a row that was taken for new may be known to an index. */
+  /** False once anything was refused: a unique index may know a row that was taken for new. */
   #insertsNew = true;
   #readsFirst = false;
-  /** The records that the server refused, by position. */
+  /** Records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
-  /** Records of the last attempt, and those of them whose rows are new. */
+  /** Of the last attempt: records, and those whose rows are new. */
   #records = 0;
   #newRows = 0;
 
@@ -48,7 +47,7 @@ export class TableWrite {
     this.table = table;
   }
 
-  /** Writes all records but the refused ones. Throws `Rerun` when the transaction is over, and driver errors. */
+  /** Writes all records but refused ones. Throws `Rerun` when the transaction is over, and errors of the driver. */
   async write(
     writes: readonly RowWrite[],
     rule: WriteRule,
@@ -80,21 +79,21 @@ export class TableWrite {
         });
       }
       if (!(error instanceof RefusedUpsert)) throw error;
-      throw new Rerun((scope) => this.#learn(rows, upserts, error, scope));
+      throw new Rerun(async (scope) => {
+        if (this.#insertsNew) this.#insertsNew = false;
+        else await this.#findRefused(rows, upserts, error, scope);
+      });
     }
   }
 
-  /** To be called once the last attempt is committed. */
+  /** To be called after the commit. */
   end(): void {
     if (this.#records >= MIN_LOAD_ROWS && this.#newRows === this.#records) {
       this.#filling.add(this.table.name);
     } else if (this.#records > 0) this.#filling.delete(this.table.name);
   }
 
-  /**
-   * The first of so many numbers, those of an earlier attempt where they are enough. They are taken outside of the transaction:
-   * all writes of the table would meet there.
-   */
+  /** The first of `count` numbers, of an earlier attempt where enough. Taken outside of the transaction, where all writes would meet. */
   async #takeNumbers(count: number): Promise<Long> {
     if (this.#numbers === null || this.#numbers.count < count) {
       const first = await takeNumbers(this.#deps.db, this.table.name, count);
@@ -103,7 +102,7 @@ export class TableWrite {
     return this.#numbers.first;
   }
 
-  /** The upserts of a plan but those that were refused. A record that is another one now may be taken. */
+  /** Leaves out refused upserts, unless the record has changed since. */
   #withoutRefused(plan: UpsertPlan): Pick<UpsertPlan, "upserts" | "failures"> {
     if (this.#refused.size === 0) return plan;
     const upserts: Upsert[] = [];
@@ -117,7 +116,7 @@ export class TableWrite {
     return { upserts, failures };
   }
 
-  /** True for rows alike but for their time, which a body may set anew in each attempt. */
+  /** True for rows that differ at most in their time, which a body may set anew in each attempt. */
   #isSameRow(a: Row, b: Row): boolean {
     if (a === b) return true;
     const textOf = (row: Row) =>
@@ -125,19 +124,9 @@ export class TableWrite {
     return textOf(a) === textOf(b);
   }
 
-  async #learn(
-    rows: RowWrites,
-    upserts: readonly Upsert[],
-    refused: RefusedUpsert,
-    scope: TransactionScope,
-  ): Promise<void> {
-    if (this.#insertsNew) this.#insertsNew = false;
-    else await this.#findRefused(rows, upserts, refused, scope);
-  }
-
   /**
-   * Finds every upsert from the first refused one on that the server refuses. A try ends at the first, the next one goes on
-   * behind it, so each upsert is sent about once. What is refused only together with others shows in the next attempt.
+   * Finds the refused upserts from the first one on. A try ends at the first, the next goes on behind it, so each upsert is sent about
+   * once. What is refused only together with others shows in the next attempt.
    */
   async #findRefused(
     rows: RowWrites,
@@ -166,7 +155,7 @@ export class TableWrite {
   }
 }
 
-/** True when the records of a plan can be inserted as they are, if all their keys are new. */
+/** True when the records can be inserted, if all keys are new. */
 function isForInserts({ upserts, ordered }: UpsertPlan): boolean {
   return !ordered && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
 }

@@ -1,6 +1,5 @@
-// The values of a timestamp column that stand for times: texts, as repsync writes them, and BSON dates of other programs.
-// MongoDB orders all dates behind all texts. D-7.10. A date that is the same time stays where a guarded write meets it; a key
-// column with dates is refused, as a document with the date and one with its text would be one row twice.
+// Timestamps that are times: texts, and BSON dates of other programs, which MongoDB orders behind all texts. D-7.10. A date of the same
+// time stays when a guarded write meets it. A key column with dates is refused, as a date and its text would be one row twice.
 import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
@@ -9,18 +8,18 @@ import { sinceFilter, type TableLayout } from "./table-layout.ts";
 
 const DAY_MS = 86_400_000;
 const FIRST_DATE = new Date(-8_640_000_000_000_000);
-/** Behind all texts of times. */
+/** Behind the texts of all times. */
 const LAST_TEXT = "\u{10ffff}";
 
-/** A text by which values stand in the order of the table: the bytes of texts, and of dates as repsync would write them. */
+/** A text that orders values as the table does: texts by their bytes, dates as repsync would write them. */
 export function timeOrderText(layout: TableLayout, value: unknown): string {
   if (typeof value === "string") return value;
   if (value instanceof Date) return dateText(layout, value.getTime());
-  // Null and numbers come before texts in the index, everything else comes behind them.
+  // Null and numbers come before texts in the index, everything else behind them.
   return isBeforeTexts(value) ? "" : LAST_TEXT + LAST_TEXT;
 }
 
-/** Selects the BSON dates at or after `sinceTime`; all of them when it is null. */
+/** Selects the BSON dates at or after `sinceTime`, or all. */
 export function datesSince(layout: TableLayout, sinceTime: string | null): Document {
   if (layout.timeField === null) return {};
   if (sinceTime === null) return { [layout.timeField]: { $gte: FIRST_DATE } };
@@ -29,7 +28,7 @@ export function datesSince(layout: TableLayout, sinceTime: string | null): Docum
   return { [layout.timeField]: { $gte: new Date(firstMs) } };
 }
 
-/** The rows at or after `sinceTime`, always with a bound on the order index, so that the server counts index keys alone. */
+/** Rows at or after `sinceTime`, always with a bound on the order index, so that the server counts index keys alone. */
 export function countFilter(
   layout: TableLayout,
   sinceTime: string | null,
@@ -43,18 +42,18 @@ export function countFilter(
   return { [firstField]: { $gte: new MinKey() } };
 }
 
-/** The least place of the order index with a text at or behind a place with a date. */
+/** The least place with a text, at or behind a place with a date. */
 export function placeAmongTexts(layout: TableLayout, place: Document): Document {
   const field = layout.timeField ?? "";
   return { ...place, [field]: timeOrderText(layout, place[field]) };
 }
 
-/** The least place of the order index with a date at or behind a place without one; null where no date is. */
+/** The least place with a date, at or behind a place without one; null when there is none. */
 export function placeAmongDates(layout: TableLayout, place: Document): Document | null {
   const field = layout.timeField ?? "";
   const text = timeOrderText(layout, place[field]);
   let [lowMs, highMs] = [FIRST_TIME_MS, LAST_TIME_MS + 1];
-  // Texts of other programs may be in any form, so the first date is looked for that does not come before.
+  // Texts of other programs may have any form, so this searches the first date that does not come before.
   while (lowMs < highMs) {
     const middleMs = Math.floor((lowMs + highMs) / 2);
     if (compareUtf8(dateText(layout, middleMs), text) < 0) lowMs = middleMs + 1;
@@ -67,11 +66,11 @@ export function placeAmongDates(layout: TableLayout, place: Document): Document 
   return Object.fromEntries(names.map((name) => [name, name === field ? date : new MinKey()]));
 }
 
-/** The time as repsync writes it, without zone. A date that is not at midnight comes behind its day where a column has days. */
+/** The time as repsync writes it, without zone. In a column of days a date that is not midnight comes behind its day. */
 function dateText(layout: TableLayout, atMs: number): string {
-  // Behind null and numbers, which stand in an order of their own.
+  // Behind null and numbers.
   if (atMs < FIRST_TIME_MS) return "\0";
-  // Also one beyond what a `Date` holds.
+  // Also for NaN, an invalid `Date`.
   if (!(atMs <= LAST_TIME_MS)) return LAST_TEXT;
   const text = formatMs(atMs).slice(0, -1);
   return isByDay(layout.table) && atMs % DAY_MS === 0 ? text.slice(0, 10) : text;

@@ -1,4 +1,4 @@
-// Records of a write as upserts by the key columns, and the batches in which they are sent.
+// Records as upserts by key, and the batches in which they are sent.
 import { BSON, type Document, type Long } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -10,38 +10,33 @@ import { hashOf } from "../driver/versions.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { KEY_TIME_FIELD, layoutOf, storedKey, UNPARSED_FIELD } from "./table-layout.ts";
 
-/** Bytes that an upsert, and the document it makes, may have: MongoDB's 16 MiB less room for what goes around it. */
+/** Bytes of an upsert, and of its document: MongoDB's 16 MiB less room for what is around them. */
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
-/**
- * Limits of a batch. Bytes are far enough below those at which the driver would make two commands of one `bulkWrite`:
- * 16 MiB. They are the upper estimate; an upsert that is larger by itself is a batch of its own.
- */
+/** Estimated bytes of a batch, well below the 16 MiB at which the driver splits a `bulkWrite`. A larger upsert is a batch of its own. */
 const MAX_BATCH_BYTES = 12 * 1024 * 1024;
-/** Few enough that the driver has one ready in one turn. */
+/** The driver prepares so few in one turn. */
 const MAX_BATCH_UPSERTS = 1_000;
-/** Upper estimates of the bytes of an upsert without its fields, and of a field without its text. */
+/** Upper estimates for an upsert without its fields, and for a field without its text. */
 const UPSERT_BYTES = 200;
 const FIELD_BYTES = 80;
 /** Upserts are sorted in parts by so many bits of their hashes. */
 const PART_BITS = 8;
 
-/** A record that is ready to be sent. */
 export interface Upsert {
-  /** Position of the record in the request, for failures. */
+  /** Position of the record in the request. */
   readonly index: number;
-  /** The record. */
   readonly row: Row;
   /** Equal for records with the same key. */
   readonly keyText: string;
-  /** The record's canonical time; null when it has none. */
+  /** The canonical time; null without one. */
   readonly time: string | null;
   /** As in `RowWrite`. */
   readonly refusedIfNew: string | undefined;
   readonly estimatedBytes: number;
-  /** The stored values of all key columns, which select the row. */
+  /** The stored key. */
   readonly filter: Document;
   readonly update: Document;
-  /** The whole document of a new row. */
+  /** The document of a new row. */
   readonly document: Document;
 }
 
@@ -50,22 +45,22 @@ interface HashedUpsert {
   readonly upsert: Upsert;
 }
 
-/** The upserts of a write in the order of sending, and the records that are not sent. */
+/** Upserts in the order of sending, and records that are not sent. */
 export interface UpsertPlan {
   readonly upserts: readonly Upsert[];
-  /** True when a key occurs twice: then the upserts take effect one after the other. */
+  /** True when a key occurs twice: upserts then take effect one after the other. */
   readonly ordered: boolean;
   readonly failures: readonly WriteFailure[];
 }
 
 /**
- * Turns records into upserts, without numbers of new rows. They are sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
- * transaction leaves in the unique index are not neighbours: MongoDB steps over each of them in a look-up, so that in key
- * order 5,000 records take 16 s after one aborted try, instead of 0.9 s. A step for each record.
+ * Turns records into upserts, sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
+ * transaction leaves in the unique index are not neighbours: a look-up steps over each, so that in key order 5,000 records take 16 s
+ * after one aborted try instead of 0.9 s. New rows get numbers later. A step a record.
  */
 export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<UpsertPlan> {
   const failures: WriteFailure[] = [];
-  /** Upserts by the first bits of the hashes of their keys. */
+  /** By the first bits of the hashes of keys. */
   const parts = new Map<number, HashedUpsert[]>();
   const keys = new Set<string>();
   for (const { index, row, refusedIfNew } of writes) {
@@ -83,20 +78,19 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
   return { upserts, ordered: keys.size < upserts.length, failures };
 }
 
-/** The upsert of the same record with another time. */
+/** The record with another time. */
 export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
   const { index, row, refusedIfNew } = upsert;
   const timed = makeUpsert(table, { ...row, [table.timestampColumn ?? ""]: time });
   return { index, refusedIfNew, ...timed };
 }
 
-/** Gives the upsert of a new row its number. */
 export function setNumber({ update, document }: Upsert, id: Long): void {
   update["$setOnInsert"] = { ...update["$setOnInsert"], id };
   document["id"] = id;
 }
 
-/** Cuts upserts into batches, in order. The `bulkWrite` of a batch is one command. */
+/** Cuts upserts into batches, in order, each for one command. */
 export function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
   return cutBatches(upserts, {
     maxItems: MAX_BATCH_UPSERTS,
@@ -107,7 +101,7 @@ export function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
 
 type Fields = Record<string, StoredValue | Document>;
 
-/** Stored form of the columns present in `row`, for a partial update; others are ignored. */
+/** Stored form of the columns that the row has. */
 export function storedFields(table: Table, row: Row): Readonly<Fields> {
   const fields: Fields = {};
   for (const column of table.columns) {
@@ -148,7 +142,7 @@ function makeUpsert(table: Table, row: Row): Omit<Upsert, "index" | "refusedIfNe
   };
 }
 
-/** The timestamp column orders rows, so what cannot be parsed is null there and keeps its text beside it. */
+/** The timestamp column orders rows: a value that cannot be parsed is null there, and its text is kept beside it. */
 function addValue(target: Fields, table: Table, column: Column, value: ColumnValue): void {
   if (column.name !== table.timestampColumn) {
     target[column.name] = storeValue(column, value);
@@ -157,7 +151,7 @@ function addValue(target: Fields, table: Table, column: Column, value: ColumnVal
   const time = storeTime(column, value);
   target[column.name] = time;
   if (time === null) {
-    // An empty one takes the place of a text that an earlier write left.
+    // An empty document replaces a text that an earlier write left.
     target[UNPARSED_FIELD] = value === null ? {} : { [column.name]: JSON.stringify(value) };
   }
 }
@@ -172,7 +166,7 @@ function addBytes(sum: number, fields: Fields): number {
   return bytes;
 }
 
-/** Texts one level down: the JSON text of a verbatim value. */
+/** The texts one level down, in the JSON of a value that does not fit its column. */
 function nestedBytes(value: object): number {
   let bytes = 0;
   for (const text of Object.values(value)) if (typeof text === "string") bytes += 3 * text.length;
@@ -184,7 +178,7 @@ function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
   return BSON.calculateObjectSize({ filter, update }) > MAX_UPSERT_BYTES;
 }
 
-/** The upserts of all parts by their hashes, those of equal hashes in the order in which they were added. A step for each part. */
+/** Upserts by hash, equal hashes in the order of arrival. A step a part. */
 function* inOrder(parts: ReadonlyMap<number, HashedUpsert[]>): Steps<Upsert[]> {
   const upserts: Upsert[] = [];
   for (let bits = 0; bits < 2 ** PART_BITS; bits++) {
