@@ -20,9 +20,8 @@ import { PostgresTombstones } from "./tables/tombstones.ts";
 type PostgresStorageOptions = OpenOptions & StoreOptions;
 
 /**
- * Opens a database as a store. Throws `invalid_request` for an address that cannot be used and for a store that this program
- * must not use, `schema_conflict`, before anything is written, when it cannot have `tables`, and `store_unavailable`. No
- * message holds the address.
+ * Opens a database as a store. Throws `invalid_request` for an address or store that this program cannot use, `schema_conflict`, before
+ * any write, when the database cannot have `tables`, and `store_unavailable`. No message holds the address.
  */
 export async function openPostgresStorage(options: PostgresStorageOptions): Promise<FullStorage> {
   const { tables = [], collections = [] } = options;
@@ -50,7 +49,7 @@ async function requireCreate(tx: ServerTransaction, schema: string): Promise<voi
   if (isAllowed !== true) throw lackingRight(`permission denied for schema ${schema}`);
 }
 
-/** False for a database that repsync has written nothing to; one that it could not use is refused. Throws as `openPostgresStorage` does. */
+/** False for a database without anything of repsync. Throws as `openPostgresStorage` does. */
 export async function isUsed({
   tables = [],
   ...options
@@ -76,7 +75,7 @@ class PostgresStorage implements FullStorage {
   readonly tombstones: PostgresTombstones;
   readonly #database: PostgresDatabase;
   readonly #holder: Holder;
-  readonly #dump: () => Promise<Dump>;
+  readonly dump: () => Promise<Dump>;
 
   constructor(
     { database, schema }: { readonly database: PostgresDatabase; readonly schema: string },
@@ -86,7 +85,7 @@ class PostgresStorage implements FullStorage {
     this.identity = identity;
     this.#database = database;
     this.#holder = new Holder(database);
-    this.#dump = () => dumpDatabase({ database, schema }, collections);
+    this.dump = () => dumpDatabase({ database, schema }, collections);
     this.tables = new PostgresTables(database, schema);
     this.documents = new PostgresDocuments(database, this.tables);
     this.tombstones = new PostgresTombstones(database, this.tables);
@@ -95,10 +94,6 @@ class PostgresStorage implements FullStorage {
   async hold(): Promise<void> {
     await this.#holder.begin();
     checkFormat(await this.#database.read({ name: "store.hold" }, readFacts), false);
-  }
-
-  async dump(): Promise<Dump> {
-    return await this.#dump();
   }
 
   async ping(timeoutMs: number): Promise<void> {

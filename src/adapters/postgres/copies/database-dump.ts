@@ -1,4 +1,4 @@
-// Everything of a database as it is at one moment, in parts. D-10.7.
+// Reads a whole database as of one moment, in parts. D-10.7.
 import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
@@ -24,27 +24,26 @@ import { type Found, findTables, isForeign, type TableEntryKept } from "../table
 import { Layout, rowAt } from "../tables/layout.ts";
 import { DELETED_AT, settle } from "../tables/tombstone-places.ts";
 
-/** Rows that a cursor of the server gives at once. */
+/** Rows of one fetch. */
 const FETCH_ROWS = 500;
 
 const TABLES =
   "select name, entry, deletes, last_place, complete_since from repsync._tables order by name";
 const TOLD = "select slot::text, min(at)::text from repsync._told group by slot";
 
-/** A database, and the schema of the registry's tables. */
 interface DumpedDatabase {
   readonly database: PostgresDatabase;
   readonly schema: string;
 }
 
-/** As `DumpedSource.dump()`, of these collections. */
+/** As `DumpedSource.dump()`, with copies of the collections. */
 export async function dumpDatabase(
   { database, schema }: DumpedDatabase,
   all: readonly AnyCollection[],
 ): Promise<Dump> {
   const collections = copiedOf(all);
   const layoutOf = (table: DumpedTable) => new Layout(tableOf(table), schema);
-  // A delete of the last moment before has its place then.
+  // Gives the deletes so far their places.
   const known = await database.read({ name: "dump.tables" }, (tx) => preparedTables(tx, schema));
   for (const table of known) await settle(database, layoutOf(table));
   const failure = (error: unknown) => (error instanceof Failure ? unavailable(error) : error);
@@ -106,7 +105,7 @@ async function countItems(tx: ServerTransaction, names: readonly string[]): Prom
   return items;
 }
 
-/** Every table that was ever prepared, as far as it is there still: programs may drop one that has left the registry. */
+/** Tables that were ever prepared and still exist: programs may drop one that has left the registry. */
 export async function preparedTables(
   tx: ServerTransaction,
   schema: string,
@@ -138,7 +137,7 @@ async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<numb
   return Number(last);
 }
 
-/** A list of deletes whose open ones, which came since it was settled, have the next places. */
+/** Counts the deletes that have come since the list was settled: they get the next places. */
 async function withOpen(
   tx: ServerTransaction,
   { deleted }: Layout,
@@ -163,7 +162,7 @@ async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGe
   }
 }
 
-/** Reads a table by a cursor of the server. */
+/** Reads by a cursor of the server. */
 async function* linesOf(tx: ServerTransaction, text: string) {
   await tx.script(`declare dumped no scroll cursor for ${text}`);
   for (;;) {
@@ -213,7 +212,6 @@ function describedBy(line: readonly unknown[]): DumpedTable {
   };
 }
 
-/** Opens a prepared database, to read all of it. */
 export async function openStoppedPostgres(
   options: OpenOptions & { readonly collections: readonly AnyCollection[] },
 ): Promise<StoppedStore> {

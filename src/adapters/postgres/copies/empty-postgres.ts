@@ -1,4 +1,4 @@
-// An empty database that is being filled: until it is whole a mark keeps every instance out. D-10.7.
+// Fills an empty database: a mark keeps every instance out until it is whole. D-10.7.
 import { fieldOf } from "../../../domain/shared/json.ts";
 import {
   checkFormat,
@@ -36,7 +36,7 @@ interface EmptyPostgresOptions extends StoreClaim {
   readonly url: string;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly collections: readonly AnyCollection[];
-  /** Makes these tables in the database, as a start does. */
+  /** Makes the tables in the database, as a start does. */
   readonly prepare: (tables: readonly Table[]) => Promise<void>;
 }
 
@@ -57,7 +57,7 @@ export class EmptyPostgres implements EmptyStore {
     this.#claimed = claimed;
   }
 
-  /** Throws `invalid_request` for a database that is not empty or that a service uses. */
+  /** Throws `invalid_request` for a database that is not empty, or in use. */
   static async claim(options: EmptyPostgresOptions): Promise<EmptyPostgres> {
     const { database, schema } = await openDatabase(options);
     const holder = new Holder(database, { isFiller: true });
@@ -131,7 +131,7 @@ export class EmptyPostgres implements EmptyStore {
       await empty(tx, schema);
       await tx.script(`drop table ${OWN_TABLES.map((name) => `${SCHEMA}.${name}`).join(", ")}`);
     });
-    // The mark stays where that fails: nobody may use what is left.
+    // On a failure the mark stays, as nobody may use the rest.
     await emptied.catch(() => {});
     await holder.end();
     await database.close();
@@ -142,7 +142,7 @@ export class EmptyPostgres implements EmptyStore {
   }
 }
 
-/** The limit of all texts of a key: an index of the server surely has room for so many bytes, beside numbers and a time. */
+/** An index of the server has room for texts of so many bytes, beside numbers and a time. */
 const MAX_KEY_BYTES = 2_000;
 const LONG_KEY = `its key has more than ${MAX_KEY_BYTES} bytes, for which an index of PostgreSQL may have no room`;
 
@@ -154,7 +154,7 @@ function hasRoom({ keyColumns }: Table, key: Row): boolean {
   return bytes.reduce((sum, some) => sum + some, 0) <= MAX_KEY_BYTES;
 }
 
-/** Takes it, and empties it of what a start has made. */
+/** Marks the database, and empties it of what a start makes. */
 async function mark(
   tx: ServerTransaction,
   schema: string,
@@ -192,7 +192,7 @@ async function refuseFull(
   if ((await tx.query(other, [adminUsername])).length > 0) throw storeNotEmpty("it has accounts");
 }
 
-/** Drops what is the service's own but the mark and the holders, and the tables that it made. */
+/** Drops what the service has made, but the mark and the holders. */
 async function empty(tx: ServerTransaction, schema: string): Promise<void> {
   for (const { name, isForeign } of await preparedTables(tx, schema)) {
     if (!isForeign) await tx.script(`drop table ${quoted(schema)}.${quoted(name)}`);

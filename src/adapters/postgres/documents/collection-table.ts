@@ -1,4 +1,4 @@
-// The table of a collection: a line for each document, with its JSON, its bytes, and its place in each index.
+// The table of a collection: a row a document, with its JSON, its bytes, and its place in each index.
 import { type Key, keyBytes } from "../../../domain/shared/document-key.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import {
@@ -21,13 +21,13 @@ export class CollectionTable {
     this.name = `${SCHEMA}.${quoted(from.name)}`;
   }
 
-  /** Columns by name, with what makes them. */
+  /** Column names with their definitions. */
   get columns(): readonly (readonly [name: string, type: string])[] {
     const others = this.form.others.map((column) => [column, "bytea"] as const);
     return [["key", "bytea primary key"], ["doc", "json not null"], ...others];
   }
 
-  /** Makes the index of a column that has places, in the form that may be there already. */
+  /** Makes the index of a column of places. */
   indexText(column: string): string {
     const name = quoted(`${this.form.collection.name}_${column}`);
     return `create index if not exists ${name} on ${this.name} (${quoted(column)}) where ${quoted(column)} is not null`;
@@ -78,12 +78,12 @@ export class CollectionTable {
     return { text, parameters: [bytesList(keys.map(keyBytes))] };
   }
 
-  /** The document of a line of `byKeys` or `stretch`. Throws for one that is none of ours. */
+  /** Reads a line of `byKeys` or `stretch`. Throws `store_unavailable` for a row that another program wrote. */
   docOf(line: Line): object {
     return this.form.read(foundIn(line));
   }
 
-  /** The document of a line of `stored`, or what is in its place. */
+  /** Reads a line of `stored`; `Damaged` when a column differs from what `put` stores. */
   asStored(line: Line): object | Damaged {
     const found = foundIn(line);
     return this.form.asStored(found, bytesText(found.key as Uint8Array));
@@ -98,7 +98,7 @@ export class CollectionTable {
     const order = quoted(this.form.orderColumn(index));
     const direction = isReverse ? " desc" : "";
     const ends = limit === undefined ? "" : ` limit $3::int8`;
-    // Only where every range has an end does the planner use it, and reads no more than the ranges.
+    // The planner uses the ends, and reads no more than the ranges, only where every range has one.
     const hasEnds = ranges.every(({ before }) => before !== null);
     const below = hasEnds ? `${order} < high` : `(high is null or ${order} < high)`;
     const inner = `select * from ${this.name} where ${order} >= low and ${below} order by ${order}${direction}${ends}`;

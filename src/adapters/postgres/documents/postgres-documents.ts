@@ -1,5 +1,4 @@
-// Documents in tables of the schema `repsync`. A body is a transaction that sees one moment; who changes what another has
-// changed since then runs again.
+// Documents in the schema `repsync`. A body is a transaction on one snapshot; it runs again when it changes what another changed since.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -40,7 +39,7 @@ import { findRows, readRowsBy } from "../tables/rows-by-value.ts";
 import { CollectionTable } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
-  /** A commit waits for the disk: with this, a third more lookups a second. */
+  /** A commit waits for the disk: gathering gives a third more lookups a second. */
   readonly gatherMs = 3;
   readonly #database: PostgresDatabase;
   readonly #tables: PostgresTables;
@@ -98,18 +97,18 @@ export class PostgresDocuments implements DocumentStore {
   }
 }
 
-/** Rows have more time. */
+/** Calls for rows have more time. */
 function limited(options: CallOptions): CallOptions {
   return { ...options, limit: options.limit ?? REQUEST_CALLS };
 }
 
-/** The columns of all collections that are there: `name column`. */
+/** `name column` of every column of the collections. */
 const COLUMNS = `
 select c.relname || ' ' || a.attname from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 where c.relnamespace = to_regnamespace(${literal(SCHEMA)}) and c.relkind = 'r'`;
 
-/** Documents that are read at once to be given their places. */
+/** Documents that are read at once. */
 const PORTION = 1_000;
 
 async function makeTable(
@@ -129,7 +128,7 @@ async function makeTable(
   for (const column of table.form.placeColumns) await tx.script(table.indexText(column));
 }
 
-/** Puts every document again, so that it has its place in indexes that are new. */
+/** Puts every document again, which gives it its places in new indexes. */
 async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promise<void> {
   for (let after: Key | undefined; ; ) {
     const stretch: Stretch = { limit: PORTION, ...(after === undefined ? {} : { after }) };
@@ -155,7 +154,7 @@ class Body implements Transaction {
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
   readonly #tables: PostgresTables;
   readonly tables: BodyTables;
-  /** Not sent yet, by collection and key. */
+  /** Writes that are not sent yet, by collection and key. */
   readonly #writes = new Map<string, Write>();
   readonly #raised = new Set<string>();
   #raisesEverybody = false;
@@ -204,7 +203,7 @@ class Body implements Transaction {
     await nextTurn();
   }
 
-  /** Sends what is left, with the commit in one message. */
+  /** Sends the last writes in one message with the commit. */
   finish(): void {
     const last = this.#written();
     const raised = [...this.#raised];
@@ -221,11 +220,11 @@ class Body implements Transaction {
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
     this.#writes.set(name, { to: table, key, stored: doc && table.form.stored(doc) });
-    // The moment is that of the first call.
+    // The snapshot is that of the first call.
     this.#tx.begin().catch(() => {});
   }
 
-  /** The statements for what was put and removed since they were last asked for. */
+  /** Takes the statements of all pending writes. */
   #written(): Statement[] {
     const writes = [...this.#writes];
     this.#writes.clear();
@@ -251,7 +250,7 @@ class Body implements Transaction {
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
-      // Lookups ask for no keys where all is remembered: a message for that would take a twentieth of their time.
+      // Lookups ask for no keys when all is cached: a message would take a twentieth of their time.
       if (query.keys.length === 0) return [];
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }
@@ -283,7 +282,7 @@ class Body implements Transaction {
   }
 }
 
-/** A name for each key that these queries lock. */
+/** Names of the keys that the queries lock. */
 function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[] {
   return queries.flatMap((query) => {
     if (!("keys" in query) || "rowsOf" in query || !query.lock) return [];

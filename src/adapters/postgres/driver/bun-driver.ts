@@ -1,21 +1,20 @@
-// Connections of Bun's own client. Each is reserved for as long as a transaction lasts: what is sent in one message is answered
-// in its order, and nothing of others comes between. Each has a client of its own, as one of many opens all at once: the last
-// that was given back goes out first, so there are no more than are used.
+// Connections of Bun's client. A transaction reserves one, so that nothing of others comes between its messages. Each connection has a
+// client of its own, as a client of many opens all at once. The one given back last goes out first, so no more are open than needed.
 import { type ReservedSQL, SQL } from "bun";
 import { Failure } from "./errors.ts";
 
-/** A parameter of a statement; lists are texts, `textList`. */
+/** A parameter; a list is a text, `textList`. */
 export type Parameter = string | number | boolean | null;
 
-/** Rows by position: numbers of eight bytes and decimals as text, bytes as bytes. */
+/** Rows by position: int8 and decimals as text, bytea as bytes. */
 export type Lines = readonly (readonly unknown[])[];
 
 export interface Connection {
-  /** Sends a statement at once, also while others are under way. Throws `Failure`. */
+  /** Sends a statement at once, beside others. Throws `Failure`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<Lines>;
-  /** Sends statements without parameters, separated by semicolons; resolves to the tag of a single one, such as `COMMIT`. */
+  /** Sends statements without parameters; resolves to the tag of a single one, such as `COMMIT`. */
   script(text: string): Promise<string>;
-  /** Gives it back; one that is broken, or in the middle of something, is closed. */
+  /** Gives the connection back; an unusable one is closed. */
   readonly release: (isUsable: boolean) => void;
 }
 
@@ -42,7 +41,6 @@ export class BunDriver implements Driver {
   readonly #waiting: ((client: SQL | null) => void)[] = [];
   #isClosed = false;
 
-  /** Nothing is sent yet. */
   constructor(options: DriverOptions) {
     this.#options = options;
   }
@@ -87,7 +85,7 @@ export class BunDriver implements Driver {
       max: 1,
       connectionTimeout: CONNECT_SECONDS,
       idleTimeout: IDLE_SECONDS,
-      // Behind a pooler the next transaction may find another's statement under the same name. Costs a page a tenth.
+      // Behind a pooler another client's statement may have the same name. Costs a page a tenth.
       prepare: false,
       connection: { application_name: "repsync" },
     });
@@ -95,7 +93,7 @@ export class BunDriver implements Driver {
     return client;
   }
 
-  /** Takes a client back. Where one broke, those that nobody uses may be broken too, and silent. */
+  /** Takes a client back. When one is broken, idle ones may be broken silently, too. */
   #take(client: SQL, isUsable: boolean): void {
     if (!this.#clients.has(client)) return;
     const next = this.#waiting.shift();

@@ -1,4 +1,4 @@
-// Transactions on one database: run again when they meet others, and asked after when a commit's answer was lost.
+// Transactions: they run again after conflicts, and ask the server after a lost reply to a commit.
 import { randomInt } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -14,7 +14,7 @@ import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
-import { Failure, hasMet, hasState, isPassing, TimeUp, unavailable } from "./errors.ts";
+import { Failure, hasState, isConflict, isPassing, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";
 import {
   type Beginning,
@@ -30,14 +30,14 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 const INVALID_PARAMETER = "22023";
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
-/** The others that a divisible body may meet before its caller had better come with less. */
-const MANY_MEETINGS = 8;
+/** Conflicts of a divisible body after which the caller had better send less. */
+const MANY_CONFLICTS = 8;
 /** Time in which the outcome of a commit has to become known. */
 const DOUBT_MS = 5_000;
-/** No body is under way for longer, so that no lock is older. */
+/** No body lasts longer, so no lock is older. */
 const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
-/** Processes of others that have held tables for some time. */
+/** Processes of others that have held tables for more than 10 s. */
 const LONG_LOCKS = `
 select l.pid::text, string_agg(distinct c.relname, ', ')
 from pg_locks as l join pg_class as c on c.oid = l.relation join pg_stat_activity as a on a.pid = l.pid
@@ -69,7 +69,7 @@ export class PostgresDatabase {
     this.#tidyAtMs = deps.clock.monotonicMs() + TIDY_MS;
   }
 
-  /** Turns of work on many rows, the first of which begins now. D-7.9. */
+  /** Begins the first turn of work on many rows. D-7.9. */
   turns(): Turns {
     return new Turns(this.#deps.clock, nextTurn);
   }
@@ -80,17 +80,17 @@ export class PostgresDatabase {
     await this.#made;
   }
 
-  /** Runs a body whose reads are of one moment. */
+  /** Runs a body on one snapshot. */
   async read<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     return await this.#run(options, { isOneMoment: true, isReadOnly: true }, body);
   }
 
-  /** Runs a body whose reads are of one moment, and commits what it wrote. */
+  /** Runs a body on one snapshot and commits. */
   async transact<T>(options: CallOptions, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: true, isReadOnly: false };
     const beganMs = this.#deps.clock.monotonicMs();
     const place = options.isQueued ? this.#queues.enter(options.name) : null;
-    // No longer than its own time: those before it began earlier, and have as much.
+    // Those before it began earlier and have as much time, so the wait is no longer than that.
     await place?.turn;
     const work = this.#run(options, how, body, beganMs);
     const result = await work.finally(() => place?.leave());
@@ -98,10 +98,7 @@ export class PostgresDatabase {
     return result;
   }
 
-  /**
-   * Changes what is kept of tables and collections, one instance after the other; each statement sees what is committed.
-   * Throws `invalid_request` where the role lacks a right.
-   */
+  /** Changes tables and collections, one instance at a time; each statement sees what is committed. Throws `invalid_request` for a missing right. */
   async change<T>(name: string, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     const how = { isOneMoment: false, isReadOnly: false };
     try {
@@ -119,7 +116,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** The error for a change that others hold up. */
+  /** The error of a change that others hold up. */
   async #heldUp(cause: Failure): Promise<AppError> {
     const lines = await this.ask("locks.look", LONG_LOCKS).catch(() => []);
     const held = lines.map(([pid, tables]) => `process ${pid} (${tables})`);
@@ -133,12 +130,11 @@ export class PostgresDatabase {
     return await this.#run({ name }, { isOneMoment: false, isReadOnly: false }, body);
   }
 
-  /** Runs a statement by itself. */
   async ask(name: string, text: string, parameters?: readonly Parameter[]): Promise<Lines> {
     return await this.step(name, (tx) => tx.query(text, parameters));
   }
 
-  /** Reads of one moment for as long as the caller likes, who rolls it back. Throws `Failure`. */
+  /** Reads on one snapshot until the caller rolls back. Throws `Failure`. */
   async openReading(): Promise<ServerTransaction> {
     const how = { isOneMoment: true, isReadOnly: true, turn: null };
     return await this.#open({ ...how, leftMs: Number.POSITIVE_INFINITY });
@@ -148,7 +144,7 @@ export class PostgresDatabase {
     await this.#deps.driver.close();
   }
 
-  /** Tidies in the background; the next one does what fails. */
+  /** Tidies in the background; the next time makes up for a failure. */
   #tidy(): void {
     this.#tidyAtMs = this.#deps.clock.monotonicMs() + TIDY_MS;
     const work = this.step("store.tidy", async (tx) => {
@@ -176,23 +172,23 @@ export class PostgresDatabase {
     for (let tries = 1; ; tries++) {
       const leftMs = beganMs + endMs - clock.monotonicMs();
       const outcome = await this.#try({ ...how, leftMs, turn }, body).catch((error) => {
-        // The last failure says more than that there is no time for another try.
+        // The last failure says more than `TimeUp`.
         throw error instanceof TimeUp && last !== null ? unavailable(last) : error;
       });
       if ("result" in outcome) return outcome.result;
       const { error, failure, hasRows } = outcome;
       if (failure === null) throw error;
       last = failure;
-      const meets = hasMet(failure);
-      if (meets && hasRows && options.isDivisible && tries >= MANY_MEETINGS) {
+      const isMet = isConflict(failure);
+      if (isMet && hasRows && options.isDivisible && tries >= MANY_CONFLICTS) {
         const text = "Others write the same rows all the time";
         throw new AppError("batch_too_large", text, { cause: failure });
       }
-      if (!(meets || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
+      if (!(isMet || isPassing(failure)) || clock.monotonicMs() >= lastTryMs) {
         throw unavailable(failure, hasRows);
       }
-      if (turn === "shared" && meets && !hasRows) {
-        // Without a pause, in which those that never pause would come first again and again.
+      if (turn === "shared" && isMet && !hasRows) {
+        // Without a pause: in it, bodies that never pause would always come first.
         turn = "alone";
         continue;
       }
@@ -202,7 +198,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** Once. Throws where nobody knows what became of a commit. */
+  /** One attempt. Throws where the outcome of a commit stays unknown, and when the time is over. */
   async #try<T>(how: Attempt, body: (tx: ServerTransaction) => Promise<T>): Promise<Outcome<T>> {
     let tx: ServerTransaction | null = null;
     let isOver = false;
@@ -213,7 +209,7 @@ export class PostgresDatabase {
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
-        // Errors that are no failures of the server, from the body or the port, reach the caller unchanged.
+        // Other errors, of the body or the port, reach the caller unchanged.
         const failure = error instanceof Failure ? (tx?.failure ?? error) : null;
         await tx?.rollBack();
         return { error, failure, hasRows: tx?.hasRows ?? false };
@@ -249,10 +245,7 @@ export class PostgresDatabase {
     return { result };
   }
 
-  /**
-   * The fate of a transaction; null where that does not become known in time, or a server that fell since has committed
-   * one of that id: it may be another.
-   */
+  /** The fate of a transaction. Null where it does not become known in time, or a restarted server may have given the id to another. */
   async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {
     const limit = { triesMs: DOUBT_MS, endMs: DOUBT_MS };
     const how = { isOneMoment: false, isReadOnly: true };
@@ -265,7 +258,7 @@ export class PostgresDatabase {
       });
     } catch (error) {
       const cause = error instanceof Error ? error.cause : null;
-      // The id is not given yet: a server that fell has lost it.
+      // A restarted server has lost the id, and has not given it anew.
       return hasState(cause, INVALID_PARAMETER) ? "aborted" : null;
     }
   }

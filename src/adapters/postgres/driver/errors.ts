@@ -1,14 +1,14 @@
-// Errors of the server and the client, told apart by SQLSTATE.
+// Errors of the server and the client, by SQLSTATE.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { PASSED_OVER } from "../../../ports/tables/table-writes.ts";
 
-/** A statement that failed; no error of the client leaves this folder otherwise. */
+/** A failed statement. The client's other errors do not leave this folder. */
 export class Failure extends Error {
-  /** The SQLSTATE; null where no server said it, as when a connection broke. */
+  /** SQLSTATE; null where no server answered, as when a connection broke. */
   readonly state: string | null;
-  /** The client's name of it; null where there is none. */
+  /** The client's code; null where there is none. */
   readonly code: string | null;
-  /** The name of the rule of the table that was broken; null where it is none. */
+  /** The broken constraint of the table; null for other failures. */
   readonly rule: string | null;
 
   constructor(error: unknown) {
@@ -20,39 +20,39 @@ export class Failure extends Error {
   }
 }
 
-/** The hint where PostgreSQL does not answer, or not to us. */
+/** For a PostgreSQL that does not answer, or refuses. */
 export const SERVERS_HINT =
   "Check that the server of the store runs, and that its user may read and write";
 
-/** Ended by the server after the time of their call: a statement, or a transaction as its process stood still. */
+/** The server ended a statement after the time of its call, or a transaction whose process stood still. */
 const LATE = ["57014", "25P03"];
-/** Bodies that met, or waited too long for one another: 40001, a deadlock, `lock_timeout`. */
-const MET = ["40001", "40P01", "55P03"];
+/** Conflicts: 40001, a deadlock, `lock_timeout`. */
+const CONFLICTS = ["40001", "40P01", "55P03"];
 
-export function hasMet({ state }: Failure): boolean {
-  return state !== null && MET.includes(state);
+export function isConflict({ state }: Failure): boolean {
+  return state !== null && CONFLICTS.includes(state);
 }
 
-/** True when another try on another connection may go well: it broke, or the server starts, ends or has too many. */
+/** True when another connection may succeed: this one broke, or the server starts, ends or has too many. */
 export function isPassing({ state }: Failure): boolean {
   return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
 }
 
-/** States about the connection, the server, the transaction or the statement, and not about the rows that it writes. */
+/** States of the connection, server, transaction or statement, and not of the rows. */
 const NOT_OF_ROWS = /^(?:0[389B]|2[56D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
 
-/** True when it is a record that was refused, by its values, by a rule of the table or by whatever a trigger raises. */
+/** True when a record was refused, by its values, a constraint or a trigger. */
 export function isRefusal(error: unknown): error is Failure {
   return error instanceof Failure && error.state !== null && !NOT_OF_ROWS.test(error.state);
 }
 
-/** The message of an application's function about its broken rule; null for messages of the server: they may hold values. */
+/** The message that an application's function raises; null for the server's messages, which may hold values. */
 function raisedText({ state, message }: Failure): string | null {
   const isRaised = state !== null && /^(?:P000[14]|(?!P0|HV)[A-Z])/.test(state);
   return isRaised && message !== "" ? message : null;
 }
 
-/** Why a record was refused, or the removal of a row, for its sender. */
+/** Why a record, or the removal of a row, was refused, for its sender. */
 export function refusalText(failure: Failure, isRemoval = false): string {
   const { state, rule } = failure;
   const raised = raisedText(failure);
@@ -72,17 +72,17 @@ export function hasState(error: unknown, state: string): error is Failure {
   return error instanceof Failure && error.state === state;
 }
 
-/** A row that is not written, though nothing says why. */
+/** A row was not written, and nothing says why. */
 export function passedOver(): Failure {
   return new Failure(Object.assign(new Error(PASSED_OVER), { errno: "P0001" }));
 }
 
-/** A right that is found to be missing before the server says so. */
+/** A missing right, found before the server says so. */
 export function lackingRight(message: string): Failure {
   return new Failure(Object.assign(new Error(message), { errno: "42501" }));
 }
 
-/** The error that a caller gets for a failed call to the server. `hasRows`: the call changed rows of tables. */
+/** The caller's error for a failed call; `hasRows` when the call changed rows of tables. */
 export function unavailable(failure: unknown, hasRows = false): AppError {
   const known = failure instanceof Failure ? failure : null;
   const raised = known === null ? null : raisedText(known);
@@ -95,7 +95,7 @@ export function unavailable(failure: unknown, hasRows = false): AppError {
 
 function textOf(state: string | null): string {
   if (state === null) return "PostgreSQL cannot be reached, or does not answer";
-  if ([...LATE, ...MET].includes(state)) return "PostgreSQL did not answer in time";
+  if ([...LATE, ...CONFLICTS].includes(state)) return "PostgreSQL did not answer in time";
   if (state === "08P01") {
     return "A pooler before PostgreSQL refuses to go on: its log says why, and its mode has to be transaction or session";
   }
@@ -106,7 +106,7 @@ function textOf(state: string | null): string {
   return `PostgreSQL refuses a statement (${state})`;
 }
 
-/** A call has ended because PostgreSQL did not answer. */
+/** PostgreSQL did not answer before the end of the call. */
 export class TimeUp extends AppError {
   constructor() {
     super("store_unavailable", "PostgreSQL did not answer in time", { hint: SERVERS_HINT });

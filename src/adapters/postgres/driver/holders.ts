@@ -1,14 +1,14 @@
-// The processes that use the database: a line each, renewed while they run, by the server's clock. D-10.7.
+// The processes that use the database: each renews its row while it runs, by the server's clock. D-10.7.
 import { randomBytes } from "node:crypto";
 import type { PostgresDatabase } from "./database.ts";
 import { MAKE_NAMESPACE } from "./schema.ts";
 import { isThere, type ServerTransaction } from "./transaction.ts";
 
-/** The time for which a process that was killed still counts. */
+/** Seconds for which a killed process still counts. */
 export const HOLD_SECONDS = 15;
 const RENEW_EVERY_MS = 4_000;
 
-/** The id of the process that fills a database: there is never a second one. */
+/** The one id of the process that fills a database. */
 const FILLER = "filler";
 
 const MAKE = `${MAKE_NAMESPACE}
@@ -23,7 +23,7 @@ const END = "delete from repsync._holders where id = $1::text and process = $2::
 const FIND =
   "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text limit 1";
 
-/** Leaves no trace in a database that was not filled; the schema stays where it is another's. */
+/** Leaves no trace in a database that was not filled; the schema of another owner stays. */
 const LEAVE = `
 do $body$ declare called regprocedure; is_held bool;
 begin
@@ -50,10 +50,10 @@ export class Holder {
     this.#own = [this.id, process];
   }
 
-  /** False when another process has the id. A renewal that fails is made up for by the next one. */
+  /** False when another process has the id. A failed renewal is made up for by the next one. */
   async begin(): Promise<boolean> {
     const { length } = await this.#database.change("holder.begin", async (tx) => {
-      // Not beside a claim, which looks for holders before it is seen.
+      // Not beside a claim, which looks for holders first.
       await tx.script(MAKE);
       return await tx.query(RENEW, this.#own);
     });
@@ -64,7 +64,7 @@ export class Holder {
     return true;
   }
 
-  /** Never rejects: what stays runs out. */
+  /** Never rejects: a row that stays expires. */
   async end(): Promise<void> {
     if (this.#timer === null) return;
     clearInterval(this.#timer);
@@ -75,7 +75,7 @@ export class Holder {
   }
 }
 
-/** True when a process uses the database, or did until a moment ago: another than the one named, or than who fills it. */
+/** True when a process other than `but` uses the database, or did a moment ago. */
 export async function isHeld(tx: ServerTransaction, but = FILLER): Promise<boolean> {
   return (await isThere(tx, "repsync._holders")) && (await tx.query(FIND, [but])).length > 0;
 }

@@ -1,4 +1,4 @@
-// Connects, and looks whether the server is one that repsync may trust its rows to. D-12.2.
+// Connects, and checks that repsync may trust its rows to the server. D-12.2.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, isAppError, orElse } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
@@ -12,7 +12,7 @@ import { quoted } from "./sql.ts";
 
 const MAX_CONNECTIONS = 20;
 const LEAST_VERSION = 150_000;
-/** The time after which the host is named that does not answer at start, as with MongoDB. D-10.4. */
+/** When a silent host is logged at start. D-10.4. */
 const NOTICE_MS = 4_000;
 const PAUSE_MS = 250;
 
@@ -21,19 +21,19 @@ export interface OpenOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
-  /** Is told when it takes long; absent: a server that is not there yet is not waited for. */
+  /** Told of a slow start; without it a server that is not there yet is not waited for. */
   readonly logger?: Logger;
 }
 
 const RULES_HINT =
   "Its pg_hba.conf decides: it may ask for TLS (sslmode=require) or for none (sslmode=disable). The server's log says more";
 
-/** The facts that a server and a database tell about themselves, by name. */
-type Looked = Readonly<Record<string, unknown>>;
+/** What a server tells of itself and the database, by name. */
+type ServerFacts = Readonly<Record<string, unknown>>;
 
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
-/** A `Looked`. With whole names: the role's `search_path` holds here. */
-const LOOK = `
+/** Asks for `ServerFacts`, by qualified names, as the role's `search_path` holds. */
+const READ_SERVER_FACTS = `
 select pg_catalog.json_build_object('version', ${setting("server_version_num")}::integer, 'shown', ${setting("server_version")},
   'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(),
   'synchronous', ${setting("synchronous_commit")}, 'hasSchema', pg_catalog.to_regnamespace($1::pg_catalog.text) is not null,
@@ -42,20 +42,20 @@ select pg_catalog.json_build_object('version', ${setting("server_version_num")}:
 /** A `search_path` that names `pg_catalog`, but not first. */
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
-/** Throws `invalid_request` for an address or a server that cannot be used, `store_unavailable`. No message holds the address. */
+/** Throws `invalid_request` for an unusable address or server, `store_unavailable`. No message holds the address. */
 export async function openDatabase(options: OpenOptions) {
   const address = readAddress(options.url);
-  const { driver, looked } = await reach(address, options);
+  const { driver, serverFacts } = await reach(address, options);
   try {
-    const problem = problemOf(looked, address.schema);
+    const problem = problemOf(serverFacts, address.schema);
     if (problem !== null) throw new AppError("invalid_request", problem);
-    const raisesDurability = !["on", "remote_apply"].includes(String(looked["synchronous"]));
-    const deadlockMs = Number(looked["deadlockMs"]);
-    const path = String(looked["searchPath"]);
+    const raisesDurability = !["on", "remote_apply"].includes(String(serverFacts["synchronous"]));
+    const deadlockMs = Number(serverFacts["deadlockMs"]);
+    const path = String(serverFacts["searchPath"]);
     const searchPath = CATALOG_BEHIND.test(path) ? path : null;
     const { schema } = address;
-    const to = `to ${quoted(String(looked["role"]))}`;
-    const grants = `grant create on database ${quoted(String(looked["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
+    const to = `to ${quoted(String(serverFacts["role"]))}`;
+    const grants = `grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
     const found = { driver, raisesDurability, searchPath, deadlockMs, grants };
     const database = new PostgresDatabase({ ...options, ...found });
     return { database, schema };
@@ -65,8 +65,8 @@ export async function openDatabase(options: OpenOptions) {
   }
 }
 
-/** Why what a server tells of itself forbids to use it; null for nothing. */
-export function problemOf(found: Looked, schema: string): string | null {
+/** Why the server cannot be used; null where it can. */
+export function problemOf(found: ServerFacts, schema: string): string | null {
   if (Number(found["version"]) < LEAST_VERSION) {
     return `PostgreSQL must be 15 or newer, and this is ${found["shown"]}`;
   }
@@ -84,7 +84,7 @@ export function problemOf(found: Looked, schema: string): string | null {
   return null;
 }
 
-/** Connects; a server that is not there yet may come. */
+/** Connects; waits for a server that is not there yet. */
 async function reach(address: Address, { clock, logger }: OpenOptions): Promise<FirstConnection> {
   if (logger === undefined) return await firstConnection(address);
   const { host } = new URL(address.url);
@@ -107,10 +107,10 @@ async function reach(address: Address, { clock, logger }: OpenOptions): Promise<
 
 interface FirstConnection {
   readonly driver: Driver;
-  readonly looked: Looked;
+  readonly serverFacts: ServerFacts;
 }
 
-/** Connects, by TLS where the server offers it, unless the address says more. */
+/** Connects, by TLS where the server offers it, unless the address says otherwise. */
 async function firstConnection(address: Address): Promise<FirstConnection> {
   const { sslMode } = address;
   const schemes = sslMode === "disable" ? [false] : sslMode === "prefer" ? [true, false] : [true];
@@ -118,7 +118,7 @@ async function firstConnection(address: Address): Promise<FirstConnection> {
     const tls = isEncrypted ? { rejectUnauthorized: sslMode === "verify-full" } : false;
     const driver = new BunDriver({ url: address.url, tls, maxConnections: MAX_CONNECTIONS });
     try {
-      return { driver, looked: await look(driver, address.schema) };
+      return { driver, serverFacts: await readServerFacts(driver, address.schema) };
     } catch (error) {
       await driver.close();
       if (i + 1 < schemes.length && error instanceof Failure && isPassing(error)) continue;
@@ -128,11 +128,11 @@ async function firstConnection(address: Address): Promise<FirstConnection> {
   throw new Error("No way to connect");
 }
 
-async function look(driver: Driver, schema: string): Promise<Looked> {
+async function readServerFacts(driver: Driver, schema: string): Promise<ServerFacts> {
   const connection = await driver.connect();
   try {
-    const [[looked] = []] = await connection.query(LOOK, [quoted(schema)]);
-    return JSON.parse(String(looked)) as Looked;
+    const [[serverFacts] = []] = await connection.query(READ_SERVER_FACTS, [quoted(schema)]);
+    return JSON.parse(String(serverFacts)) as ServerFacts;
   } finally {
     connection.release(true);
   }
@@ -165,10 +165,8 @@ function refusal(error: unknown, { url, sslMode }: Address): unknown {
   return new AppError(told.kind, text, { cause: error, hint: told.hint });
 }
 
-// Addresses of databases. D-12.2.
-
 interface Address {
-  /** The address for the client, without parameters of repsync's own. */
+  /** For the client, without repsync's own parameters. */
   readonly url: string;
   readonly schema: string;
   readonly sslMode: SslMode;
@@ -177,7 +175,7 @@ interface Address {
 const SSL_MODES = ["disable", "prefer", "require", "verify-full"] as const;
 type SslMode = (typeof SSL_MODES)[number];
 
-/** Throws `invalid_request`, without the address, which has a password. */
+/** Throws `invalid_request`, without the address, as it has a password. */
 export function readAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isAddress = url !== null && /^postgres(?:ql)?:$/.test(url.protocol);
@@ -188,7 +186,7 @@ export function readAddress(text: string): Address {
   if (orElse(null, () => decodeURIComponent(login)) === null)
     refuse("must write % as %25 in its user, password and database");
   const { searchParams } = url;
-  // The text behind a question mark may be the rest of a password.
+  // What follows a question mark may be the rest of a password.
   const isKnown = [...searchParams.keys()].every((name) => ["schema", "sslmode"].includes(name));
   if (!isKnown) refuse("takes schema= and sslmode= behind its question mark, and nothing else");
   const mode = searchParams.get("sslmode") ?? "prefer";

@@ -1,30 +1,30 @@
-// The tables of the schema `repsync` beside those of documents: facts, versions, locks, and definitions of tables.
+// The tables of the schema `repsync` beside those of documents.
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import { inParts, nameList, type Statement } from "./sql.ts";
 
 export const SCHEMA = "repsync";
 
-/** The tables that `MAKE_SCHEMA` makes. */
 export const OWN_TABLES = ["_facts", "_locks", "_tables", "_told", "_turns", "_versions"] as const;
 
-/** Slots of names: names that share one share their version. */
+/** Names that share a slot share their version. */
 const SLOTS = 4_096;
-/** The slot of everybody, which counts for every name. */
+/** The slot that counts for every name. */
 export const EVERYBODY = -1;
 
-/** The slot of a name, in SQL; a text has no NUL there. */
+/** The slot of a name, in SQL, whose texts have no NUL. */
 const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
 
-/** Makes the schema, for which no right is needed where it is there. */
+/** Needs no right where the schema exists. */
 export const MAKE_NAMESPACE = `
 do $body$ begin
   if to_regnamespace('${SCHEMA}') is null then create schema ${SCHEMA}; end if;
 end $body$;`;
 
 /**
- * Makes it. A `create` of what is there does nothing; but one of an index would wait for every program that writes rows, as each
- * adds versions. Versions are lines that are added, so that raising one waits for nobody; the sum of a slot is its version. Times
- * that other programs wrote a table with are lines, too. Neither has a key, and where all tables are published a line could not go. Locks are those of the bodies under way, so a server that fell needs none.
+ * Makes what is missing. An index is made only where its name is free, as `create index if not exists` waits for every writer. Rows of
+ * `_versions` are only added, so that raising a version waits for nobody; the sum of a slot is its version. `_told` has times that
+ * other programs wrote a table with. Both have full replica identity, as without a key a publication of all tables would forbid deletes.
+ * Locks are those of running bodies, so a crashed server needs none.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
@@ -61,7 +61,7 @@ ${peopleRaiser("_people_went", "rows_before")}
 ${peopleRaiser("_people_changed", "(select username from rows_before union select username from rows_after) as people")}
 `;
 
-/** Makes a function of triggers that raises the versions of the people of some rows. */
+/** A trigger function that raises the versions of the people of rows. */
 function peopleRaiser(name: string, rows: string): string {
   return `create or replace function repsync.${name}() returns trigger language plpgsql security definer
   set search_path = pg_catalog, pg_temp as $body$
@@ -72,7 +72,7 @@ begin
 end $body$;`;
 }
 
-/** The version of each name, in the order of the names. */
+/** Versions in the order of the names. */
 export const READ_VERSIONS = `
 select own.n + everybody.n
 from (select coalesce(sum(n), 0)::int8 as n from repsync._versions where slot = ${EVERYBODY}) as everybody,
@@ -87,10 +87,10 @@ select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
 
 export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
 
-/** Keeps the sums in fewer lines, whoever adds or does the same meanwhile. */
+/** Keeps sums in fewer rows, beside others that add rows or do the same. */
 export const GATHER_VERSIONS = gather("_versions", "n", "sum");
 
-/** The earliest of many times. */
+/** Keeps the earliest of many times. */
 export const GATHER_TOLD = gather("_told", "at", "min");
 
 function gather(table: string, column: string, how: "sum" | "min"): string {
@@ -103,7 +103,7 @@ with gone as (
 insert into repsync.${table} (slot, ${column}) select slot, ${how}(${column}) from gone group by slot`;
 }
 
-/** Says that repsync itself writes the rows of a slot until it says so of another, or the transaction ends. */
+/** Marks writes of a slot's rows as repsync's own, until another slot is marked or the transaction ends. */
 export const WRITES_OWN = "select set_config('repsync.own', $1::text, true)";
 
 export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
@@ -113,8 +113,8 @@ export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
 
 /**
- * Changes a line for each name, at a place that is a hash of it. Of two bodies that lock a name, one finds the line changed since its
- * moment, and runs again. All change their lines in one order, so that they never wait in a circle.
+ * Changes a row for each name, placed by a hash. Of two bodies that lock a name, one finds the row changed since its snapshot and runs
+ * again. All change rows in one order, so that they never deadlock.
  */
 const LOCK_NAMES = `
 insert into repsync._locks (place, at_ms)
@@ -123,20 +123,20 @@ from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
 /**
- * Bodies that share a turn run beside one another; a turn alone waits for them, and those that come later wait for it. What a body reads
- * is of a moment after the lock, as locking is no query.
+ * Shared turns run side by side; a turn alone waits for them, and later turns wait for it. Locking is no query, so the snapshot of a
+ * body comes after the lock.
  */
 export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
 export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";
 
 export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
 
-/** Locks these names; nothing for none. */
+/** Empty for no names. */
 export function lockNames(names: readonly string[]): Statement[] {
   return names.length === 0 ? [] : [{ text: LOCK_NAMES, parameters: [nameList(names)] }];
 }
 
-/** As `lockNames`, of many names, a step for some. */
+/** As `lockNames`, for many names, in steps. */
 export function* lockMany(names: readonly string[]): Steps<Statement[]> {
   const lists: string[] = [];
   for (const some of inParts(names)) {

@@ -1,16 +1,16 @@
-// Texts that stand in statements, and lists as one parameter each: few statements, whose plans the server keeps.
+// Texts in statements. A list is one parameter, so that statements are few and the server keeps their plans.
 
 export interface Statement {
   readonly text: string;
   readonly parameters: readonly string[];
 }
 
-/** A name of the server's, whatever it holds. */
+/** Quotes a name, which may have any characters. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** The names of columns, with commas between. */
+/** Quoted names with commas. */
 export function nameText(columns: readonly { readonly name: string }[]): string {
   return columns.map(({ name }) => quoted(name)).join(", ");
 }
@@ -19,7 +19,7 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** The parameter of a list: `$1::text[]`, which may be cast on. */
+/** A list for `$1::text[]`, which may be cast on. */
 export function textList(values: Iterable<string | null>): string {
   const items: string[] = [];
   for (const value of values) {
@@ -28,7 +28,7 @@ export function textList(values: Iterable<string | null>): string {
   return `{${items.join(",")}}`;
 }
 
-/** As `textList`, for names of whatever characters: the server's texts have no NUL. */
+/** As `textList`, for names with any characters: the server's texts have no NUL. */
 export function nameList(names: readonly string[]): string {
   return textList(names.map((name) => name.replaceAll("\0", "\u{fffd}")));
 }
@@ -41,7 +41,7 @@ export function* inParts<Item>(items: readonly Item[]): Generator<readonly Item[
     yield items.slice(at, at + ITEMS_AT_ONCE);
 }
 
-/** The parameter of a list of bytes: `$1::bytea[]`. */
+/** A list for `$1::text[]::bytea[]`. */
 export function bytesList(values: readonly (Uint8Array | null)[]): string {
   return textList(values.map((bytes) => bytes && bytesText(bytes)));
 }

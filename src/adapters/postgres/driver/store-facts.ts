@@ -1,4 +1,4 @@
-// The facts that the database tells about itself. D-10.4, D-10.7.
+// The facts that a database tells about itself. D-10.4, D-10.7.
 import { randomBytes } from "node:crypto";
 import {
   checkFormat,
@@ -12,9 +12,8 @@ import { MAKE_SCHEMA } from "./schema.ts";
 import { isThere, type ServerTransaction } from "./transaction.ts";
 
 interface FactsOptions {
-  /** True for the program that fills the store. */
   readonly isFilling?: boolean;
-  /** Looks at what else has to fit before anything is written. */
+  /** Checks what else has to fit, before any write. */
   readonly examine: (tx: ServerTransaction) => Promise<void>;
 }
 
@@ -24,15 +23,12 @@ export async function readFacts(tx: ServerTransaction): Promise<StoreFacts> {
   return new Map(lines.map(([name, value]) => [name as StoreFactName, String(value)]));
 }
 
-/** True where tables were made, by whatever version. */
+/** True where any version has made tables. */
 export async function isPrepared(tx: ServerTransaction): Promise<boolean> {
   return await isThere(tx, "repsync._tables");
 }
 
-/**
- * Reads them before anything is changed, and keeps those that are missing. Throws `invalid_request` when this program must
- * not use the store, unless it is the one that fills it.
- */
+/** Checks the format before any change, and keeps missing facts. Throws `invalid_request` for a store that this program must not use. */
 export async function prepareFacts(
   database: PostgresDatabase,
   { isFilling = false, examine }: FactsOptions,

@@ -4,41 +4,39 @@ import { Failure, isRefusal } from "./errors.ts";
 import { TAKE_TURN, TAKE_TURN_ALONE } from "./schema.ts";
 import { literal, type Statement } from "./sql.ts";
 
-/** The begin of a transaction. */
 export interface Beginning {
-  /** All reads are of the moment of the first statement; otherwise each statement sees what was committed before it. */
+  /** True for one snapshot from the first statement; else each statement sees what was committed before. */
   readonly isOneMoment: boolean;
   readonly isReadOnly: boolean;
-  /** Shared with others, or alone once those under way have ended; who asks first comes first. Null for a body without a turn. */
+  /** Shared with others, or alone after those under way, first come, first served. Null for no turn. */
   readonly turn: "shared" | "alone" | null;
-  /** After which the server ends a statement; 0 for never. */
+  /** The server ends a longer statement; 0 for no limit. */
   readonly statementMs: number;
 }
 
-/** The settings of all transactions on a database. */
 export interface DatabaseSettings {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Replaces the server's time. */
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
-  /** True where the server would confirm commits that a crash takes back. */
+  /** True where a crash of the server could lose confirmed commits. */
   readonly raisesDurability?: boolean;
-  /** The role's `search_path` where it has other schemas before `pg_catalog`; null where it has not. D-12.2. */
+  /** The role's `search_path` where `pg_catalog` is not first in it, else null. D-12.2. */
   readonly searchPath?: string | null;
-  /** The server's `deadlock_timeout`; absent: a second, as it is unless somebody sets it. */
+  /** The server's `deadlock_timeout`, a second by default. */
   readonly deadlockMs?: number;
 }
 
-/** The share of the server's `deadlock_timeout`: a statement that began at its end waits no longer than to twice that. */
+/** Share of `deadlock_timeout` for waits: a statement that begins at the end of the share waits at most as long again. */
 const LOCK_SHARE = 0.3;
 const MAX_LOCK_MS = 500;
-/** The server takes 0 for no limit. */
+/** 1, as 0 means no limit. */
 const NO_WAIT_MS = 1;
-/** The longest wait for a turn alone: all bodies that begin meanwhile wait behind it. */
+/** Longest wait for a turn alone, as all new bodies wait behind it. */
 const ALONE_MS = 100;
-/** After which a connection whose transaction did not begin is a broken one: nothing keeps a server from that for long. */
+/** A connection that does not begin a transaction in this time is broken. */
 const BEGIN_MS = 5_000;
 
-/** Settings that the client and the statements rely on. A role or a database may have others. */
+/** Settings that the client and the statements rely on, and roles or databases may change. */
 const READABLE = [
   `set local timezone = 'UTC'`,
   `set local datestyle = 'ISO, YMD'`,
@@ -49,42 +47,41 @@ const READABLE = [
 ];
 
 const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
-/** Another after a crash and at another server, where ids of transactions that left no trace are given anew. */
+/** Changes with a crash and with the server: then ids of transactions without traces are given anew. */
 const LIFE =
   "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())";
 const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 
-/** Asks for the fate of a transaction, and the life in which the server is. */
+/** Asks for the fate of a transaction, and for the server's life. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
-/** The id of a transaction at the server, as long as it lives. */
+/** The id of a transaction in a life of the server. */
 export interface TransactionId {
   readonly id: string;
   readonly life: string;
 }
 
-/** A transaction. Statements that are sent without awaiting earlier ones go in one message. */
+/** Statements that are sent without awaiting earlier ones go in one message. */
 export class ServerTransaction {
   readonly #connection: Connection;
   readonly #beginning: Beginning;
   readonly #settings: DatabaseSettings;
   /**
-   * Milliseconds for which it waits for a lock, and for which it waits for any once it may hold rows that others wait for: less
-   * than half of the server's `deadlock_timeout`, so that of a deadlock with another program it is the one that gives up.
+   * Longest wait for a lock, and time after the first row in which it waits for any: less than half of `deadlock_timeout`, so that of a
+   * deadlock with another program this transaction gives up.
    */
   readonly #lockMs: number;
   #started: Promise<void> | null = null;
   #nowMs: number | null = null;
-  /** The id by which the server knows its fate; null where nothing is written. */
+  /** Null where nothing is written. */
   id: TransactionId | null = null;
   #isOver = false;
-  /** The first statement that failed: those after it fail because of it. */
+  /** The first failed statement, which makes the later ones fail. */
   failure: Failure | null = null;
-  /** The time at which the first row was written, by the clock; null before that. */
+  /** When the first row was written, by the clock; null before. */
   #rowsMs: number | null = null;
   #waits = true;
   #last: readonly Promise<unknown>[] = [];
-  /** True from when the commit was sent. */
   isCommitting = false;
 
   constructor(connection: Connection, beginning: Beginning, settings: DatabaseSettings) {
@@ -101,17 +98,16 @@ export class ServerTransaction {
     return this.#nowMs;
   }
 
-  /** True once rows of tables were written. */
   get hasRows(): boolean {
     return this.#rowsMs !== null;
   }
 
-  /** Call it before rows of tables are written. */
+  /** To be called before rows of tables are written. */
   writesRows(): void {
     this.#rowsMs ??= this.#settings.clock.monotonicMs();
   }
 
-  /** Begins, unless that was done. */
+  /** Begins once. */
   async begin(): Promise<void> {
     this.#started ??= this.#begin();
     await this.#started;
@@ -129,12 +125,12 @@ export class ServerTransaction {
     await Promise.all([this.begin(), this.#noting(this.#connection.script(text))]);
   }
 
-  /** Work that is undone by itself where it throws, or the server refuses a record; that comes out, and the transaction goes on. */
+  /** Undoes work that throws, or that the server refuses; throws that error, and the transaction goes on. */
   async attempt(work: () => Promise<void>): Promise<void> {
     const opened = this.script("savepoint attempt");
     try {
       await Promise.all([opened, work()]);
-      // Rules that are looked at with the commit are looked at here: the record can still be told.
+      // Checks deferred constraints now, while the record can still be told.
       await this.script("set constraints all immediate; release savepoint attempt");
     } catch (error) {
       const { failure } = this;
@@ -146,7 +142,6 @@ export class ServerTransaction {
     }
   }
 
-  /** Sends statements in one message. */
   send(statements: readonly Statement[]): readonly Promise<Lines>[] {
     return statements.map(({ text, parameters }) => this.query(text, parameters));
   }
@@ -157,19 +152,19 @@ export class ServerTransaction {
     for (const answer of this.#last) answer.catch(() => {});
   }
 
-  /** Throws `Failure`; where its state is null, or the server was stopped, nobody knows whether it was committed. */
+  /** Throws `Failure`. Where its state is null, or the server was stopped, the outcome is unknown. */
   async commit(): Promise<void> {
     if (this.#started === null) return this.#end(true);
     if (this.failure !== null) throw this.failure;
     this.isCommitting = true;
     const committed = this.#noting(this.#connection.script("commit"));
-    // The server rolls back where a statement failed, and what it said about that statement is thrown.
+    // The server rolls back after a failed statement, whose failure is thrown.
     const [done] = await Promise.all([committed, ...this.#last]);
     if (done !== "COMMIT") throw new Failure(new Error(`A commit was answered by ${done}`));
     this.#end(true);
   }
 
-  /** Takes everything back. Never rejects. */
+  /** Never rejects. */
   async rollBack(): Promise<void> {
     if (this.#isOver) return;
     if (this.#started === null) return this.#end(true);
@@ -178,12 +173,12 @@ export class ServerTransaction {
     this.#end(!isGone && (await rolledBack().catch(() => false)));
   }
 
-  /** Closes the connection, whatever is under way. */
+  /** Closes the connection at once. */
   cut(): void {
     this.#end(false);
   }
 
-  /** Waits for no lock any more once others may have waited for those that are held. */
+  /** Stops waiting for locks once others may have waited for its own. */
   async #hurry(): Promise<void> {
     if (!this.#waits || this.#rowsMs === null) return;
     if (this.#settings.clock.monotonicMs() - this.#rowsMs < this.#lockMs) return;
@@ -206,7 +201,7 @@ export class ServerTransaction {
       `begin isolation level ${level}${isReadOnly ? " read only" : ""}`,
       ...READABLE,
       `set local statement_timeout = ${statementMs}`,
-      // A client that vanished holds its locks no longer than its call.
+      // The locks of a vanished client end with its call.
       `set local idle_in_transaction_session_timeout = ${statementMs}`,
       ...(turn === "alone" ? [waitFor(Math.min(lockMs, ALONE_MS)), TAKE_TURN_ALONE] : []),
       waitFor(lockMs),
@@ -234,7 +229,7 @@ export class ServerTransaction {
   }
 }
 
-/** True when there is a table of a name, which is quoted where it has to be. */
+/** True when a table has the name, which is quoted where needed. */
 export async function isThere(tx: ServerTransaction, name: string): Promise<boolean> {
   const [[oid] = []] = await tx.query("select to_regclass($1::text)::text", [name]);
   return oid !== null;
@@ -244,7 +239,7 @@ function waitFor(locksMs: number): string {
   return `set local lock_timeout = ${locksMs}`;
 }
 
-/** Behind the server's own names the path stays, as triggers of an application look for theirs there. */
+/** Puts `pg_catalog` first and keeps the rest, in which triggers of an application find their names. */
 function searchFirst(path: string): string {
   return `select pg_catalog.set_config('search_path', ${literal(`pg_catalog, ${path}`)}, true)`;
 }
@@ -253,7 +248,7 @@ function silent(): Failure {
   return new Failure(new Error("The connection is silent"));
 }
 
-/** The answer to work, or a failure where it takes longer; the work itself goes on. */
+/** The result of the work, or a failure when it takes longer; the work goes on. */
 export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined;
   const end = new Promise<never>((_, reject) => {

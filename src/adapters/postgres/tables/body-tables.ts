@@ -1,5 +1,5 @@
-// The rows that one body reads and writes. A write finds what is there, has the domain decide, and sends what is to be done;
-// where the server refuses records, all of it is decided and done again without them.
+// The rows that one body reads and writes. A write finds what is there, lets the domain decide, and sends the changes. Where the server
+// refuses records, the write decides again without them.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -42,12 +42,11 @@ import {
   sentRows,
 } from "./write-steps.ts";
 
-/** A write whose rows are to be sent. */
 interface Sending {
   readonly layout: Layout;
   /** Rows and tombstones before the write. */
   readonly known: FoundByKey;
-  /** Rows and tombstones as they will be after it. */
+  /** Rows and tombstones after the write. */
   readonly found: FoundByKey;
   readonly decided: Decided;
   readonly deleted: readonly TombstoneWrite[];
@@ -65,7 +64,7 @@ interface RefusedItem<Item> {
 type RefusedRows = readonly RefusedItem<KeyedRow>[];
 
 interface Putting extends Sending {
-  /** Numbers of new rows that get one, by `keyText`. */
+  /** Numbers of new rows, by `keyText`. */
   readonly numbers: ReadonlyMap<string, ColumnValue>;
 }
 
@@ -92,7 +91,7 @@ export class BodyTables implements TableWrites {
     const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));
-    // Rules judge each row that a key has in between; without rules the last is as good. D-3.6.
+    // Rules of the table judge each row that a key has in between; without rules the last row is enough. D-3.6.
     const isJudged = rounds.length > 1 && (await this.#rows.hasRules(layout));
     const decided: Decided[] = [];
     for (const [i, round] of (isJudged ? rounds : [records]).entries()) {
@@ -102,7 +101,7 @@ export class BodyTables implements TableWrites {
     return outcomeOf(decided, refused, nowMs);
   }
 
-  /** Writes all but what the server refuses, which is added to what is refused. */
+  /** Writes all but refused records, which it adds to `refused`. */
   async #writeRound(
     layout: Layout,
     arrived: Arrived,
@@ -140,11 +139,11 @@ export class BodyTables implements TableWrites {
     this.excludesPushes = true;
   }
 
-  /** Locks what the rows may share with other writes, beside themselves, and finds what is there. */
+  /** Locks what the rows may share with other writes, and finds rows and tombstones. */
   async #find(layout: Layout, keys: ByKey): Promise<FoundByKey> {
     const found: FoundByKey = { rows: new Map(), tombstones: new Map() };
     const locking = await this.#tables.turns().run(locks(layout.table, keys));
-    // The server finds some while those before are taken in here, and others have their turn. D-7.9.
+    // The server finds the next part while one is taken in, with turns for others. D-7.9.
     let before: Promise<unknown> = Promise.all(this.#tx.send(locking));
     for (const some of inParts([...keys.values()])) {
       const finding = this.#findSome(layout, some, found);
@@ -170,7 +169,7 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Writes what was decided, and gives what the server refuses of it: where that is something, nothing is written. */
+  /** Writes what was decided, or nothing where the server refuses something, which is returned. */
   async #send(sending: Sending): Promise<Refused> {
     const { layout, found, decided } = sending;
     const rows = await this.#tables.turns().run(sentRows(decided, found));
@@ -197,11 +196,11 @@ export class BodyTables implements TableWrites {
     const finding = this.#tx.attempt(async () => {
       const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
       await forget();
-      // No row can have a key that is too long for an index, and its tombstone says nothing here.
+      // A key that is too long for an index has no row, so its tombstone is not needed.
       await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
       refused = refusedOf(sending, { deletes, records });
-      // Rules may be about several rows, and refuse none of them by itself: then all of it is done.
+      // A rule about several rows may refuse none of them alone: then all stays written.
       if (refused.records.length + refused.deletes.length > 0) throw UNDONE;
     });
     await finding.catch((thrown) => {
@@ -210,7 +209,7 @@ export class BodyTables implements TableWrites {
     return refused;
   }
 
-  /** Halves what is refused until each refused one is found; the others are done meanwhile, as rules may be about several. */
+  /** Halves refused items until each refused one is found. Accepted ones stay done meanwhile, as rules may be about several. */
   async #findRefused<Item>(
     items: readonly Item[],
     act: (some: readonly Item[]) => Promise<void>,
@@ -241,7 +240,7 @@ export class BodyTables implements TableWrites {
     if ((await this.#rows.remove(layout, layout.name, keys)) < keys.length) throw passedOver();
   }
 
-  /** Next numbers for rows that are new, in the order of their records. */
+  /** Numbers of new rows, in the order of their records. */
   async #numbers(layout: Layout, decided: Decided): Promise<ReadonlyMap<string, ColumnValue>> {
     const { numbered: column } = layout;
     if (column === null) return new Map();
@@ -296,7 +295,7 @@ function without<Item extends Pick<WriteFailure, "index">>(
   return items.filter(({ index }) => !indexes.has(index));
 }
 
-/** Nobody adds to it. */
+/** Never changed. */
 const NONE_REFUSED: Refused = { records: [], deletes: [] };
 
 /** The last record of each refused row, and the tombstones of each row that stays. */

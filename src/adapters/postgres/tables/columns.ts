@@ -1,4 +1,4 @@
-// The types of columns on the server, and values as texts that it reads and writes. D-12.1.
+// Column types on the server, and values as texts of statements and answers. D-12.1.
 import { int64Digits } from "../../../domain/shared/decimal.ts";
 import {
   isNumber,
@@ -12,16 +12,16 @@ import { cutText } from "../../../domain/shared/text.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
-/** A value in a statement; undefined for one that a column of that type cannot hold. */
+/** A value in a statement; undefined where the column cannot hold it. */
 type Held = string | null | undefined;
 
 const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
-/** Numbers that are none, as the server writes them, and other programs may have. */
+/** How the server writes values that are no numbers, which other programs may store. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
-/** Longer ones are read with an exponent, where that makes them this short. */
+/** Longer numbers get an exponent, where it makes them this short. */
 const MAX_PLAIN_DIGITS = 400;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 const MAX_TOLD_CHARS = 40;
@@ -43,12 +43,12 @@ export function castType({ type, isKey }: Pick<Column, "type" | "isKey">): strin
   return isKey && type === "bigint" ? "int8" : TYPES[type];
 }
 
-/** The type with how its values are ordered. */
+/** The type with its collation. */
 export function serverType(column: Pick<Column, "type" | "isKey">): string {
   return column.type === "text" ? 'text collate "C"' : castType(column);
 }
 
-/** In SQL: whether a time is one of the calendar, so that runs can go by it. */
+/** In SQL, true for a time of the calendar, which runs can go by. */
 export function isOfCalendar(time: string, type: string): string {
   const [first, end] =
     type === "date"
@@ -57,7 +57,7 @@ export function isOfCalendar(time: string, type: string): string {
   return `${time} >= ${first} and ${time} < ${end}`;
 }
 
-/** A value as the server keeps it; undefined for one that it cannot hold. */
+/** A value as the server keeps it; undefined where the column cannot hold it. */
 export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue): Held {
   if (value === null) return null;
   switch (column.type) {
@@ -83,7 +83,7 @@ export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue)
   }
 }
 
-/** The value of what the server writes of a column. */
+/** The value of a column's text from the server. */
 export function readValue(column: Pick<Column, "type" | "isKey">, text: unknown): ColumnValue {
   if (typeof text !== "string") return null;
   switch (column.type) {
@@ -105,7 +105,7 @@ export function readValue(column: Pick<Column, "type" | "isKey">, text: unknown)
   }
 }
 
-/** Why a record fails whose value a column cannot hold. */
+/** Why a record fails whose value the column cannot hold. */
 export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: JsonValue): string {
   const told = isNumber(value)
     ? `the number ${cutText(numberText(value), MAX_TOLD_CHARS)}`
@@ -121,7 +121,7 @@ function real(value: ColumnValue): Held {
   return typeof value === "string" && NO_NUMBER.test(value) ? value : undefined;
 }
 
-/** Tells from its digits and its exponent whether the server has room for it. */
+/** Undefined where the server has no room for the digits and the exponent. */
 function decimal(text: string): Held {
   if (NO_NUMBER.test(text)) return text;
   const parts = partsOf(text);
@@ -130,7 +130,7 @@ function decimal(text: string): Held {
   return point > MAX_BEFORE_POINT || digits.length - point > MAX_BEHIND_POINT ? undefined : text;
 }
 
-/** The digits of a decimal, without zeros before them, and how many of them come before the point; null for what is none. */
+/** Digits without leading zeros, and how many of them come before the point; null for no decimal. */
 function partsOf(text: string) {
   const match = DECIMAL.exec(text);
   if (match === null) return null;
@@ -139,7 +139,7 @@ function partsOf(text: string) {
   return { sign, digits, point: digits.length - behind.length + Number(exponent) };
 }
 
-/** The one way to write each value and scale: a decimal that would be long for its zeros has an exponent, and zero no sign. */
+/** The one form of each value and scale: an exponent where zeros would make it long, and no sign for zero. */
 export function shortDecimal(text: string): string {
   if (NEGATIVE_ZERO.test(text)) return shortDecimal(text.slice(1));
   if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
@@ -156,7 +156,7 @@ export function shortDecimal(text: string): string {
   return point === 1 ? `${sign}${mantissa}` : `${sign}${mantissa}e${point - 1}`;
 }
 
-/** A time as pages show it; one of no calendar as the server writes it. */
+/** A time as pages show it; a time of no calendar as the server writes it. */
 export function timeOf(text: string): string {
   const match = SERVER_TIME.exec(text);
   if (match === null) return text;

@@ -1,4 +1,3 @@
-// A table as it is in the database.
 import type { Column } from "../../../domain/sync/table/table.ts";
 import type { IndexColumns } from "../../../domain/sync/table/table-refusals.ts";
 import { literal, nameText, textList } from "../driver/sql.ts";
@@ -6,72 +5,71 @@ import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import type { Layout } from "./layout.ts";
 
-/** The kept facts about a table that was prepared. */
+/** What is kept of a prepared table. */
 export interface TableEntryKept {
-  /** Every column that it ever had, in the order of coming; the types are those of the registry. */
+  /** Every column that it ever had, in the order of coming, with the registry's type. */
   readonly columns: Readonly<Record<string, Column["type"]>>;
   readonly key: readonly string[];
   readonly timestamp: string | null;
   readonly deletes: boolean;
   readonly numbered: boolean;
-  /** A digest of its triggers: another version of repsync may make others. */
+  /** A digest of its triggers, which another version of repsync may make otherwise. */
   readonly triggers: string;
-  /** There, and true, for a table that another program made. */
+  /** Present for a table that another program made. */
   readonly isForeign?: true;
-  /** The table's schema; absent in older entries, whose tables have no `MARK` yet. */
+  /** Absent in older entries, whose tables have no `MARK` yet. */
   readonly schema?: string;
 }
 
-/** The comment on tables that repsync made: another program may put its own in the place of one that was dropped. */
+/** The comment on tables of repsync: another program may have put its own table in the place of a dropped one. */
 export const MARK = "Made by repsync";
 
 export interface FoundColumn {
   readonly name: string;
-  /** The type as the server calls it, with its length or precision. */
+  /** As the server calls it, with length or precision. */
   readonly type: string;
   readonly mayBeNull: boolean;
-  /** True where nobody but the database writes it. */
+  /** True where only the database writes the column. */
   readonly isGenerated: boolean;
-  /** True where a sequence of the column's own numbers the rows, and repsync may use it. */
+  /** True where the column's own sequence numbers rows, and repsync may use it. */
   readonly isNumbered: boolean;
-  /** Empty for what is no text. */
+  /** Empty for columns without text. */
   readonly collation: string;
   readonly isOrderedByBytes: boolean;
   readonly isComparedByBytes: boolean;
 }
 
-/** An index on columns, of all rows, which compares as they do. */
+/** An index of all rows, on columns, with their collations. */
 interface FoundIndex extends IndexColumns {
   readonly name: string;
   readonly isUnique: boolean;
-  /** True where it may let rows share a key until their commit. */
+  /** True where rows may share a key until their commit. */
   readonly isDeferrable: boolean;
 }
 
-/** An object with the name of a table in the schema. */
+/** An object with the name of a table. */
 export interface FoundTable {
   readonly kind: string;
-  /** Why rows of such a table cannot be told from others, kept, or written; clauses. */
+  /** Clauses: why rows of the object cannot be told from others, kept, or written. */
   readonly obstacles: readonly string[];
   readonly columns: readonly FoundColumn[];
   readonly indexes: readonly FoundIndex[];
-  /** The names of all its indexes. */
+  /** Also of indexes that `indexes` leaves out. */
   readonly indexNames: readonly string[];
   readonly isMarked: boolean;
-  /** Triggers of repsync that fire as it makes them. */
+  /** Number of repsync's triggers that fire as they should. */
   readonly triggers: number;
   /** The role of repsync, quoted. */
   readonly user: string;
-  /** True where repsync may alter the table, and make indexes on it. */
+  /** True where repsync may alter and index the table. */
   readonly isOwned: boolean;
   readonly mayTrigger: boolean;
-  /** True where rows come by logical replication, which fires no trigger of a statement. */
+  /** True where rows come by logical replication, which fires no statement triggers. */
   readonly isReplicated: boolean;
-  /** False too where an obstacle may be that nobody lets repsync look. */
+  /** False also where an obstacle may keep repsync from looking. */
   readonly hasRows: boolean;
 }
 
-/** The tables that are there, and the kept facts about them. */
 export interface Found {
   readonly kept: TableEntryKept | null;
   readonly table: FoundTable | null;
@@ -80,7 +78,7 @@ export interface Found {
 }
 
 const KEPT = "select name, entry, deletes from repsync._tables where name = any($1::text[])";
-/** In SQL: whether the texts of a column `a` are ordered by their bytes, by its own collation or by that of the database. */
+/** In SQL, true where column `a` orders texts by bytes, by its own collation or the database's. */
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull or exists (select from pg_constraint where conrelid = c.oid and contype = 'n' and not convalidated and a.attnum = any(conkey)),
@@ -156,13 +154,12 @@ async function withRows(tx: ServerTransaction, name: string, found: string): Pro
   return { ...table, hasRows: rows[0]?.[0] === true };
 }
 
-/** True for a table that repsync did not make. */
+/** True for a table that another program made. */
 export function isForeign({ kept, table }: Found): boolean {
   if (table === null) return false;
   return kept === null || kept.isForeign === true || !(table.isMarked || kept.schema === undefined);
 }
 
-/** True when rows of a table share their upsert key. */
 export async function hasDuplicates(
   tx: ServerTransaction,
   { name, table }: Layout,

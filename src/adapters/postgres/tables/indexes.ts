@@ -1,10 +1,10 @@
-// The indexes by which rows are found: one on the upsert key, and one on the order where a table has times.
+// The indexes that find rows: on the upsert key, and on the order where a table has times.
 import { isInOrder, servingKey } from "../../../domain/sync/table/table-refusals.ts";
 import { nameText, quoted } from "../driver/sql.ts";
 import { type Found, type FoundTable, isForeign } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
 
-/** Statements that make what a table lacks, and drop what it does not need any more. */
+/** Statements that make missing indexes and drop needless ones. */
 export function indexChanges(layout: Layout, found: Found): readonly string[] {
   const { kept, table: there } = found;
   if (there === null) return [];
@@ -30,19 +30,19 @@ export function indexChanges(layout: Layout, found: Found): readonly string[] {
   return changes;
 }
 
-/** The unique index of another program on the upsert key, whatever the order of its columns; undefined without one. */
+/** Another program's unique index on the upsert key, in any order of columns; undefined without one. */
 export function servingIndex({ table, keyIndex }: Layout, { indexes }: FoundTable) {
   const others = indexes.filter(({ name, isUnique }) => isUnique && name !== keyIndex);
   return servingKey(table, others);
 }
 
-/** True where the table has the unique index on the key that repsync makes. */
+/** True where the table has repsync's unique index on the key. */
 export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTable): boolean {
   const own = indexes.find(({ name }) => name === keyIndex);
   return own?.isUnique === true && isInOrder(own, table);
 }
 
-/** Makes it anew. */
+/** Makes the index anew. */
 export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly string[] {
   const { keyIndex, name, table } = layout;
   const index = how === "unique" ? "unique index" : "index";
@@ -52,12 +52,12 @@ export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly
   ];
 }
 
-/** Sets the index by which a publication tells rows apart, where a table has no primary key. */
+/** The index by which a publication tells rows apart, in a table without a primary key. */
 export function identityText({ keyIndex, name }: Layout): string {
   return `alter table ${name} replica identity using index ${quoted(keyIndex)};`;
 }
 
-/** Makes it anew; without a time that of the key is enough. */
+/** Makes the index anew; without a time the one on the key is enough. */
 export function orderIndexTexts(layout: Layout): readonly string[] {
   const { name, orderIndex, table } = layout;
   const drop = dropText(layout, orderIndex);

@@ -1,4 +1,4 @@
-// A table of the registry in the database: its names, its order, and its rows as lines.
+// A table of the registry in the database: names, order, and rows as lines.
 
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
@@ -14,42 +14,41 @@ import { SCHEMA } from "../driver/schema.ts";
 import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
-/** Slots of tables come after those of names. */
+/** Behind the slots of names. */
 const FIRST_SLOT = 2 ** 32;
 
-/** A column that the order of a table goes by. */
 export interface OrderColumn {
-  /** In SQL, of the table `t`. Never null. */
+  /** SQL over the table `t`; never null. */
   readonly text: string;
   readonly type: string;
   readonly column: Column;
-  /** True for the time: what is none comes before all times. */
+  /** True for the time; values that are no times come first. */
   readonly isTime: boolean;
 }
 
-/** Writes that fire the triggers of a table: all; all but those of sessions in the role of a replica; none, where it has no triggers. */
+/** Writes that fire a table's triggers. `unless replicated`: none of sessions in the role of a replica. */
 export type Watch = "always" | "unless replicated" | "never";
 
 export class Layout {
   readonly table: Table;
   /** With its schema, quoted. */
   readonly name: string;
-  /** The names of its indexes on the key and on the order. */
+  /** Names of the indexes on the key and on the order. */
   readonly keyIndex: string;
   readonly orderIndex: string;
   /** The table of its tombstones. */
   readonly deleted: string;
-  /** Gives rows their numbers in a table that repsync made. */
+  /** The sequence of row numbers in a table that repsync made. */
   readonly numbers: string;
-  /** Under which its version is counted. */
+  /** The slot of the table's version. */
   readonly slot: number;
-  /** Known once it was examined. */
+  /** Known once the table was examined. */
   watch: Watch = "always";
-  /** The statement by which its owner lets it be watched; null where it is watched, or never can be. */
+  /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
   grant: string | null = null;
-  /** Rows that take some MiB, as the last ones that were read did; few until then. */
+  /** Rows of some MiB, by the last read; few before. */
   portionRows = 200;
-  /** Stands in names of what belongs to it, which have at most 63 bytes. */
+  /** Part of derived names, which have at most 63 bytes. */
   readonly short: string;
 
   readonly schema: string;
@@ -67,12 +66,12 @@ export class Layout {
     this.slot = FIRST_SLOT + Number.parseInt(hash.slice(0, 8), 16);
   }
 
-  /** The name of a table or an index beside it. */
+  /** A table or an index of the same schema, quoted. */
   inSchema(name: string): string {
     return `${quoted(this.schema)}.${quoted(name)}`;
   }
 
-  /** The order of the table, or that of its key. */
+  /** The order of the table, or of its key. */
   order(isByKey = false): readonly OrderColumn[] {
     const { timestampColumn, keyColumns, columns } = this.table;
     const time = isByKey ? undefined : columns.find(({ name }) => name === timestampColumn);
@@ -85,45 +84,45 @@ export class Layout {
     return time === undefined ? keys : [timeOrder(time), ...keys];
   }
 
-  /** The column by which the table numbers rows that come without a number; null without one. */
+  /** The column that the store numbers; null without one. */
   get numbered(): Column | null {
     return this.table.columns.find(isNumberedByStore) ?? null;
   }
 
-  /** In SQL: the sequence that numbers its new rows, which is the column's own where another program made the table. */
+  /** In SQL: the sequence of row numbers, the column's own where another program made the table. */
   sequence(column: Column): string {
     const own = `pg_get_serial_sequence(${literal(this.name)}, ${literal(column.name)})`;
     return `(select coalesce(${own}, ${literal(this.numbers)})::regclass)`;
   }
 
-  /** Columns as texts. */
+  /** Columns as texts, of `t`. */
   shown(columns: readonly Column[]): string {
     return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
   }
 
-  /** True where triggers notice what other programs write. */
+  /** True where triggers notice writes of other programs. */
   get isWatched(): boolean {
     return this.watch !== "never";
   }
 
-  /** In SQL: whether two rows have the same key. */
+  /** In SQL: true for two rows with the same key. */
   sameKey(left: string, right: string): string {
     const keys = this.table.keyColumns.map(({ name }) => quoted(name));
     return keys.map((key) => `${left}.${key} = ${right}.${key}`).join(" and ");
   }
 
-  /** The rows with keys of the lists from `$1` on, each found by the index of the key; `t` is one. */
+  /** Selects rows `t` by keys in lists from `$1` on, by the index of the key. */
   byKeys(shown: string, name = this.name): string {
     const keys = this.table.keyColumns;
     return `select ${shown} from unnest(${this.casts(keys).join(", ")}) as wanted(${nameText(keys)}), lateral (select s.*, s.ctid as repsync_ctid from ${name} as s where ${this.sameKey("s", "wanted")} limit 1) as t`;
   }
 
-  /** The parameters of `byKeys`; each key is one that `holdsKey`. */
+  /** The parameters of `byKeys`, for keys that `holdsKey`. */
   keyLists(keys: readonly Row[]): string[] {
     return this.lists(this.table.keyColumns, keys);
   }
 
-  /** For each column a parameter that is a list of its values, from `$1` on, cast to its type. */
+  /** Lists of values from `$1` on, cast to the types of the columns. */
   casts(columns: readonly Column[]): string[] {
     return columns.map((column, i) => `$${i + 1}::text[]::${castType(column)}[]`);
   }
@@ -134,7 +133,7 @@ export class Layout {
     );
   }
 
-  /** The keys that the table can hold, each once. */
+  /** Each key that the table can hold, once. */
   distinctKeys(keys: readonly Row[]): readonly Row[] {
     const able = keys.filter((key) => this.holdsKey(key));
     return [...new Map(able.map((key) => [keyText(this.table, key), key])).values()];
@@ -147,7 +146,7 @@ export class Layout {
   }
 }
 
-/** The row of a line whose columns begin at a place. A loop, as each row of each page is made here. */
+/** The row of a line from `at` on. A loop, as every row of every page is made here. */
 export function rowAt(columns: readonly Column[], line: readonly unknown[], at = 0): Row {
   const row: Record<string, ColumnValue> = {};
   for (let i = 0; i < columns.length; i++) {
@@ -157,7 +156,7 @@ export function rowAt(columns: readonly Column[], line: readonly unknown[], at =
   return row;
 }
 
-/** Before all times: rows without one, and those whose time no calendar has. */
+/** Comes before all times: for rows without one, or with one of no calendar. */
 export const NO_TIME = "-infinity";
 
 function timeOrder(column: Column): OrderColumn {

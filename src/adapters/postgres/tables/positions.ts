@@ -1,4 +1,4 @@
-// Places in the order of a table, as conditions on it.
+// Positions in the order of a table, as conditions.
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { firstMsFrom } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -6,13 +6,10 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { held } from "./columns.ts";
 import { type Layout, NO_TIME, type OrderColumn } from "./layout.ts";
 
-/**
- * The values of the first columns of an order, as texts. Where there are fewer than columns, the place is behind all rows
- * that have them: its other values are none that the columns hold, and come after all that they do.
- */
+/** Values of the first columns of an order, as texts. With fewer values than columns, the position is behind all rows that have them. */
 export type Position = readonly string[];
 
-/** The position of a row, which need not be there. */
+/** The position of a row, which need not exist. */
 export function positionOf(order: readonly OrderColumn[], table: Table, row: Row): Position {
   const position: string[] = [];
   for (const { column, isTime } of order) {
@@ -23,7 +20,7 @@ export function positionOf(order: readonly OrderColumn[], table: Table, row: Row
     const value = fieldOf(row, column.name);
     const text = held(column, value) ?? null;
     if (text === null) {
-      // A text with NUL comes right behind what is before that.
+      // A text with NUL comes right behind the part before it.
       if (column.type === "text" && typeof value === "string") {
         position.push(value.slice(0, value.indexOf("\0")));
       }
@@ -34,7 +31,7 @@ export function positionOf(order: readonly OrderColumn[], table: Table, row: Row
   return position;
 }
 
-/** The position of a row whose columns came as texts: those of the order stand at `places`. */
+/** The position of a line; the columns of the order stand at `places`. */
 export function positionAt(
   order: readonly OrderColumn[],
   line: readonly unknown[],
@@ -46,7 +43,7 @@ export function positionAt(
   });
 }
 
-/** Rows that come after a position, or that do not; before one only where it has all values. */
+/** Selects rows behind, or up to, a position; `<` needs all values. */
 export function comparison(
   order: readonly OrderColumn[],
   sign: ">" | "<=" | "<",
@@ -61,7 +58,7 @@ export function comparison(
 
 const DAY_MS = 86_400_000;
 
-/** The first value of the order that is at or after a time; null for all, and of a table without times. */
+/** The first value of the order at or after a time; null for all rows, and in a table without times. */
 export function sinceOf(layout: Layout, sinceTime: string | null): string | null {
   const [time] = layout.order();
   if (sinceTime === null || !time?.isTime) return null;
@@ -77,12 +74,12 @@ const SERVER_TEXTS: Readonly<Record<string, RegExp>> = {
   timestamptz: /^(?:-infinity|\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,6})?\+00)$/,
 };
 
-/** True when the server writes a value of a column so; of times only those of the calendar. */
+/** True for a text that the server writes of such a column; of times only those of the calendar. */
 function isOf({ type }: OrderColumn, text: string): boolean {
   return !text.includes("\0") && (SERVER_TEXTS[type]?.test(text) ?? true);
 }
 
-/** The position of a cursor, which has all values of an order; null for what is none. */
+/** The position of a cursor; null unless it has all values of the order. */
 export function readPosition(order: readonly OrderColumn[], json: unknown): Position | null {
   if (!Array.isArray(json) || json.length !== order.length) return null;
   const isPlace = order.every((column, i) => typeof json[i] === "string" && isOf(column, json[i]));

@@ -35,13 +35,13 @@ import { findRows } from "./rows-by-value.ts";
 import { settle } from "./tombstone-places.ts";
 import { refusalOfRow } from "./write-steps.ts";
 
-/** A portion of a page has as many rows as fill some MiB. */
+/** Most rows of a portion, and the bytes that it should have. */
 const MOST_PORTION = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
 
 const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
 
-/** The beginning of a page, and its end at the latest. */
+/** Where a page begins, and where it ends at the latest. */
 interface Bounds extends PartPlace<Position> {
   readonly through: Position | null;
   readonly since: string | null;
@@ -138,7 +138,7 @@ export class PostgresTables implements TableStore {
     return { rows, totalRows, cursor };
   }
 
-  /** All rows of a table from a time on, as they are now. */
+  /** All rows from a time on, in their present state. */
   async #sequence(
     tx: ServerTransaction,
     layout: Layout,
@@ -146,12 +146,12 @@ export class PostgresTables implements TableStore {
     isCounted = true,
   ): Promise<PageSequence> {
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
-    // Nothing counts the versions of a table without triggers: each page is one of its own.
+    // Nothing counts versions of a table without triggers, so each page has its own state.
     const known = layout.isWatched ? String(version) : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };
   }
 
-  /** Goes from the nearest known place to the row before an offset, and remembers that: the same page would skip all rows again. */
+  /** Goes from the nearest bookmark to the row before an offset, and keeps a bookmark there for the next such page. */
   async #nearest(
     tx: ServerTransaction,
     layout: Layout,
@@ -183,19 +183,18 @@ export class PostgresTables implements TableStore {
   }
 }
 
-/** The rows that one statement reads. */
 interface Portion {
   readonly order: readonly OrderColumn[];
   readonly bounds: Bounds;
   readonly columns: readonly Column[];
   readonly limitRows: number;
-  /** True reads from the end. */
+  /** Reads from the end. */
   readonly isReverse: boolean;
 }
 
 interface Reading extends Portion {
   readonly size: PageSize;
-  /** True reads a row more, which tells that there is a next page. */
+  /** Reads one row more, which tells whether a next page exists. */
   readonly asksForNext: boolean;
 }
 
@@ -205,7 +204,7 @@ interface ReadRows {
   readonly hasNext: boolean;
 }
 
-/** Reads in portions, from one to the next by the place of the last row. */
+/** Reads in portions, each from the last row of the one before. */
 async function readRows(
   tx: ServerTransaction,
   layout: Layout,
@@ -279,7 +278,7 @@ async function countRows(
   return Number(count);
 }
 
-/** The condition for rows at or after the time that is the first parameter. */
+/** Selects rows at or after the time of the first parameter. */
 function isSince([time]: readonly OrderColumn[]): string {
   return `${time?.text} >= $1::text::${time?.type}`;
 }

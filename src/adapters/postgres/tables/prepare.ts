@@ -1,4 +1,4 @@
-// Makes the tables of the registry, and changes them where it has changed. D-2.4, D-7.6.
+// Makes the tables of the registry, and changes them with it. D-2.4, D-7.6.
 import { randomBytes } from "node:crypto";
 
 import { hashHex } from "../../../domain/shared/hash.ts";
@@ -57,14 +57,14 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
 }
 
-/** False where somebody has dropped or switched off a trigger: what was written since nobody has recorded. */
+/** False where a trigger was dropped or switched off: nothing has recorded the writes since. */
 function isWatched(layout: Layout, { kept, table }: Found): boolean {
   const text = triggersText(layout);
   if (table === null || kept?.triggers !== hashHex(text)) return true;
   return table.triggers === text.split(MAKES_TRIGGER).length - 1;
 }
 
-/** Columns that the registry dropped stay in it, where they are still there. */
+/** Columns that the registry has dropped stay while they exist. */
 function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): TableEntryKept {
   const { table } = layout;
   const names = found.table?.columns.map(({ name }) => name) ?? [];
@@ -113,7 +113,7 @@ function columnText(column: Column): string {
   return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
 }
 
-/** Rows without a number get one, in the order of the key, and so do those that other programs add. */
+/** Numbers rows in the order of the key, and has the server number those of other programs. */
 async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> {
   const { name, numbered, numbers, table } = layout;
   if (numbered === null) return;

@@ -1,4 +1,4 @@
-// Statements that write the rows and tombstones of a table, some of each at once.
+// Statements that write rows and tombstones, many at once.
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -11,7 +11,7 @@ import { castType, held } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import { tombstonesWith } from "./tombstone-places.ts";
 
-/** True when a table has anything that may refuse a row, beside what repsync makes: the columns of its key are `$2`. */
+/** True when something beside repsync may refuse a row of a table. `$2` are the columns of its key. */
 const HAS_RULES = `
 select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
   or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like 'repsync\\_%')
@@ -27,17 +27,17 @@ export class RowStatements {
     this.#tx = tx;
   }
 
-  /** Inserts rows that are not there; resolves to their number. */
+  /** Inserts new rows, and resolves to their number. */
   async insert(layout: Layout, rows: readonly Row[], columns: readonly Column[]): Promise<number> {
     const { name, table } = layout;
     const lists = layout.casts(columns).join(", ");
     const keys = nameText(table.keyColumns);
-    // Nothing in the way of a row is seen but what another has committed since, and with that the server gives up.
+    // Only a row committed since the snapshot can be in the way, and then the server gives up with a conflict.
     const text = `insert into ${name} (${nameText(columns)}) select * from unnest(${lists}) on conflict (${keys}) do nothing`;
     return await this.#count(layout, text, layout.lists(columns, rows));
   }
 
-  /** Sets the table's `updateColumns` in rows that are there, whatever else they have; resolves to their number. */
+  /** Sets the `updateColumns` of existing rows, and resolves to their number. */
   async update(layout: Layout, rows: readonly Row[]): Promise<number> {
     const { name, table } = layout;
     const changed = table.updateColumns.filter(({ isKey }) => !isKey);
@@ -61,14 +61,14 @@ export class RowStatements {
     return Number(count);
   }
 
-  /** True when a record may be refused by what another program has added to the table. */
+  /** True when what another program added to the table may refuse a record. */
   async hasRules({ name, table }: Layout): Promise<boolean> {
     const keys = textList(table.keyColumns.map((column) => column.name));
     const [[has] = []] = await this.#tx.query(HAS_RULES, [name, keys]);
     return has === true;
   }
 
-  /** Sets fields of the rows with a value in a column; resolves to their number. */
+  /** Sets fields of rows by the value of a column, and resolves to the number of rows. */
   async set(
     layout: Layout,
     [by, value]: readonly [by: Column, text: string],
@@ -80,7 +80,7 @@ export class RowStatements {
     return await this.#count(layout, text, [value, ...values]);
   }
 
-  /** Resolves to the number of rows that are gone now. */
+  /** Resolves to the number of removed rows. */
   async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<number> {
     let removed = 0;
     for (const some of inParts(keys)) {
@@ -91,7 +91,7 @@ export class RowStatements {
     return removed;
   }
 
-  /** At the end of the list, in the place of what their keys had; a later tombstone stays where it is. */
+  /** Puts tombstones at the end of the list, and removes earlier ones of their keys; a later one stays. */
   async list(layout: Layout, listed: readonly Tombstone[]): Promise<void> {
     const columns = layout.table.keyColumns;
     const names = nameText(columns);
@@ -110,7 +110,7 @@ export class RowStatements {
     }
   }
 
-  /** Tombstones of keys with a value, those of a time when the table had deletes too. */
+  /** Forgets the tombstones of keys with a value, also where the table no longer has deletes. */
   async forgetOf({ deleted }: Layout, by: Column, text: string): Promise<void> {
     const find = `select 1 from pg_attribute where attrelid = to_regclass($1::text) and attname = $2::text and not attisdropped`;
     const [found] = await this.#tx.query(find, [deleted, by.name]);
@@ -119,7 +119,7 @@ export class RowStatements {
     await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
   }
 
-  /** Tombstones that rows outlive go, as when another program puts them. */
+  /** Forgets tombstones that rows outlive, as after writes of other programs. */
   async forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
     const { deleted, table } = layout;
     if (!table.deletes) return;

@@ -1,4 +1,4 @@
-// Rows of a table by a value that they have in a column, or by their keys, within a transaction.
+// Rows by the value of a column or by key, within a transaction.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -13,7 +13,7 @@ import { type Layout, rowAt } from "./layout.ts";
 import { RowStatements } from "./row-statements.ts";
 import { locks, movedFrom } from "./write-steps.ts";
 
-/** Every column of the rows with one of these values in a column; none in a table without the column. */
+/** Whole rows with one of the values; none in a table without the column. */
 export async function readRowsBy(
   tx: ServerTransaction,
   layout: Layout,
@@ -28,7 +28,7 @@ export async function readRowsBy(
   return lines.map((line) => rowAt(table.columns, line));
 }
 
-/** Columns of the rows with some keys, each of which `holdsKey`. */
+/** Rows by keys that `holdsKey`. */
 export async function findRows(
   tx: ServerTransaction,
   layout: Layout,
@@ -44,7 +44,7 @@ export async function findRows(
   return rows;
 }
 
-/** Changes the given fields of the rows with a value in a column, or removes these for null. */
+/** Changes given fields of the rows with a value in a column, or removes the rows for null. */
 export async function changeRowsBy(
   tx: ServerTransaction,
   layout: Layout,
@@ -76,7 +76,7 @@ export async function changeRowsBy(
   if (at !== null) await tx.query(TELL, [String(layout.slot), at]);
 }
 
-/** The error of a change that a rule of the table refuses. */
+/** Translates a refusal by a rule of the table. */
 function refusedChange(error: unknown): never {
   throw isRefusal(error) ? new AppError("invalid_request", refusalText(error)) : error;
 }

@@ -1,6 +1,5 @@
-// The check that a table of the database can be the registry's, made before anything is written. D-2.4, D-11.4. One that
-// another program made fits where the columns of the registry are as repsync would have made them; what else it declares refuses
-// single records at most.
+// Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Another program's table fits where the
+// columns are as repsync would make them; other declarations refuse single records at most.
 import { DROPPED_NAME, hasDroppedName, isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -27,7 +26,6 @@ import {
 import { hasOwnKeyIndex, indexChanges, servingIndex } from "./indexes.ts";
 import type { Layout, Watch } from "./layout.ts";
 
-/** A table of the registry beside what the database has in its place. */
 export interface ExaminedTable {
   readonly layout: Layout;
   readonly found: Found;
@@ -35,11 +33,10 @@ export interface ExaminedTable {
 
 /** Names that every table of the server has. */
 const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
-/** The server's own limit. */
 const MAX_INDEX_COLUMNS = 32;
 /** The columns of a tombstone beside its key. */
 const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
-/** The server's other names of types. */
+/** The server's long names of types. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
   int8: "bigint",
   float8: "double precision",
@@ -47,7 +44,7 @@ const SHOWN_TYPES: Readonly<Record<string, string>> = {
   timestamptz: "timestamp with time zone",
 };
 
-/** Looks for the tables that are there. Throws `schema_conflict` where the database cannot have all of them. */
+/** Throws `schema_conflict` where the database cannot have all tables. */
 export async function examineTables(
   tx: ServerTransaction,
   layouts: readonly Layout[],
@@ -66,24 +63,24 @@ export async function examineTables(
   return examined;
 }
 
-/** Triggers take a right, and to let them fire always takes the owner. D-12.2. */
+/** Making triggers takes a right, and letting them always fire takes the owner. D-12.2. */
 function watchOf({ table }: Found): Watch {
   if (table === null) return "always";
   if (!table.mayTrigger || table.isReplicated) return "never";
   return table.isOwned ? "always" : "unless replicated";
 }
 
-/** True for a table of repsync's own that can become the registry's as it is. */
+/** True for a table of repsync that can be the registry's as it is. */
 export function fits({ table }: Layout, { kept, table: there }: Found): boolean {
   return kept !== null && there !== null && ownProblems(table, kept, there).length === 0;
 }
 
-/** The columns that a table of repsync's own gets. */
+/** The columns that a table of repsync gets. */
 export function lackingColumns({ columns }: Table, there: FoundTable | null): readonly Column[] {
   return columns.filter(({ name }) => !there?.columns.some((column) => column.name === name));
 }
 
-/** Changes, of the registry or by other hands, that the rows of a table cannot follow. */
+/** Changes, by the registry or other hands, that stored rows cannot follow. */
 function ownProblems(table: Table, kept: TableEntryKept, there: FoundTable): readonly string[] {
   const columns = table.columns.flatMap((column) => ownColumnProblem(column, kept, there) ?? []);
   return [...keyProblems(table, kept), ...columns];
@@ -138,7 +135,7 @@ async function problemsOf(
   return problems;
 }
 
-/** Problems of names and keys that the server has no room or another use for. */
+/** Problems of names and keys for which the server has no room, or another use. */
 function limitProblems(layout: Layout): readonly string[] {
   const { columns, deletes, keyColumns } = layout.table;
   const problems = columns.flatMap(({ name }) =>
@@ -166,7 +163,7 @@ function grantOf({ name }: Layout, { table }: Found): string | null {
   return `grant trigger on ${name} to ${table.user}`;
 }
 
-/** Problems of changes that nobody would notice without triggers. */
+/** Problems of writes that only triggers would notice. */
 function watchProblems({ grant, isWatched, table }: Layout): readonly string[] {
   if (isWatched || !(table.deletes || isOfPeople(table))) return [];
   const what = table.deletes ? "its deletes are" : "what lookups answer from is";
@@ -177,7 +174,6 @@ function watchProblems({ grant, isWatched, table }: Layout): readonly string[] {
   return [`${what} noticed by triggers${why}`];
 }
 
-/** Problems that keep repsync from using a table that another program made. */
 function foreignProblems(layout: Layout, found: Found, there: FoundTable): string[] {
   const { table } = layout;
   const columns = table.columns.flatMap((column) => {

@@ -1,5 +1,4 @@
-// Places of tombstones in their list: given when somebody asks, one after the other, so that what was committed later, however
-// early it began, stands behind.
+// Places of tombstones: given when somebody asks, one after the other, so that a later commit has a later place, however early it began.
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
@@ -8,10 +7,10 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 
-/** The time of a tombstone as the server shows it, to be read by `timeOf`. */
+/** To be read by `timeOf`. */
 export const DELETED_AT = "t.deleted_at::text";
 
-/** Those of the keys that have a tombstone. The caller has asked `holdsKey` of each key. */
+/** The tombstones of keys, each of which `holdsKey`. */
 export async function tombstonesWith(
   tx: ServerTransaction,
   layout: Layout,
@@ -29,7 +28,7 @@ export async function tombstonesWith(
   return found;
 }
 
-/** Gives places to what is committed and has none, but for what an open transaction is about to change: that gets a later one. */
+/** Gives places to committed tombstones. One that an open transaction is changing gets a later place. */
 export async function settle(database: PostgresDatabase, layout: Layout): Promise<void> {
   if (!layout.table.deletes) return;
   const { deleted } = layout;

@@ -1,4 +1,3 @@
-// Tombstones of a table, in a table of their own.
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { compareDateTimes, firstMsFrom } from "../../../domain/shared/time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";

@@ -1,4 +1,4 @@
-// Triggers, which fire whenever a table is written, by whatever program: versions grow, deletes leave tombstones.
+// Triggers that fire on writes of any program: they raise versions, and record deletes.
 
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -11,7 +11,7 @@ import type { Layout } from "./layout.ts";
 
 const EVENTS = ["insert", "update", "delete", "truncate"] as const;
 type Event = (typeof EVENTS)[number];
-/** The moment at which a trigger of each event fires, and the names by which it reads the rows: before a truncate they are in their table. */
+/** When a trigger fires, and how it reads rows: before a truncate, in their table. */
 const HOW: Readonly<Record<Event, Pick<Trigger, "time" | "referencing">>> = {
   insert: { referencing: "referencing new table as rows_after" },
   update: { referencing: "referencing old table as rows_before new table as rows_after" },
@@ -28,7 +28,7 @@ const PEOPLE: Readonly<Record<Event, string>> = {
 /** Begins the statement of each trigger. */
 export const MAKES_TRIGGER = "create or replace trigger ";
 
-/** Makes the triggers of a table, and the functions that its tombstones take; drops those that it does not need. */
+/** Makes the triggers and functions of a table, and drops those that it does not need. */
 export function triggersText(layout: Layout): string {
   const { slot, table } = layout;
   if (!layout.isWatched) return "";
@@ -60,9 +60,9 @@ interface Trigger {
   readonly events: string;
   readonly call: string;
   readonly referencing?: string;
-  /** Absent: after the statement. */
+  /** After the statement by default. */
   readonly time?: "before" | "after";
-  /** Absent: always. */
+  /** Always by default. */
   readonly when?: string;
 }
 
@@ -75,13 +75,13 @@ function trigger(
   return makeText(layout, `repsync_${short}`, what);
 }
 
-/** `enable always`: a session in the role of a replica would pass it over otherwise. */
+/** `enable always` fires in sessions in the role of a replica, too. */
 function makeText({ name, watch }: Layout, called: string, what: string): string {
   const always = watch === "always" ? `\nalter table ${name} enable always trigger ${called};` : "";
   return `${MAKES_TRIGGER}${called} ${what};${always}`;
 }
 
-/** Drops a function and the triggers that call it, which takes no right to the table. */
+/** Drops a function and its triggers, without a right to the table. */
 function dropText(called: string): string {
   return `drop function if exists ${called}() cascade;`;
 }
@@ -90,7 +90,7 @@ function functionName({ short }: Layout, event: string): string {
   return `repsync.${quoted(`_${event}_${short}`)}`;
 }
 
-/** Other programs' writes are told of as `TableWrites.takeCommitted` says; own ones are noted by their bodies. D-12.3. */
+/** Tells of other programs' writes, as `TableWrites.takeCommitted` says; bodies note their own. D-12.3. */
 function tellingTriggers(layout: Layout): readonly string[] {
   const { slot, table } = layout;
   const column = timestampColumnOf(table);
@@ -119,9 +119,9 @@ end $body$;`;
 }
 
 /**
- * Own writes bring their tombstones themselves. Where a column has gone the record is interrupted. Otherwise, D-7.6: rows that went leave tombstones of now, or of 1 µs after
- * their time where that is later and not more than 5 minutes ahead, for the later of two; rows that came take those which
- * they outlive.
+ * Records deletes of other programs, as own writes bring their tombstones. A missing column interrupts the record. D-7.6: a removed row
+ * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
+ * row removes the tombstone that it outlives.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
@@ -158,9 +158,7 @@ begin
 end $body$;`;
 }
 
-// Common parts of the bodies of triggers.
-
-/** True where an application has dropped or renamed a column that a function reads: its own writes must not fail for that. */
+/** True where an application has dropped or renamed a column that the function reads: its writes must not fail for that. */
 function lacksColumns({ table }: Layout): string {
   const time = table.timestampColumn === null ? [] : [table.timestampColumn];
   const names = [...new Set([...table.keyColumns.map(({ name }) => name), ...time])];
@@ -168,19 +166,19 @@ function lacksColumns({ table }: Layout): string {
 }
 
 /**
- * True while it is not repsync that writes the table (`WRITES_OWN`): what a rule of the application does about such a write, in
- * another table by a cascade or by a trigger, is the application's. In a function of a trigger `depth` is 1, in its condition 0.
+ * True unless repsync writes the table (`WRITES_OWN`). What the application's rules do about such a write, by a cascade or a trigger, is
+ * the application's. `depth` is 1 in a trigger's function, 0 in its condition.
  */
 function isOthers({ slot }: Layout, depth: 0 | 1): string {
   return `(current_setting('repsync.own', true) is distinct from '${slot}' or pg_trigger_depth() > ${depth})`;
 }
 
-/** Declarations: now, and the last time that is not too far ahead. */
+/** Declares now, and the last time that is not too far ahead. */
 const NOW_AND_AHEAD = `
   repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
   repsync_ahead timestamptz := repsync_now + interval '${MAX_AHEAD_MS} milliseconds';`;
 
-/** The time of a row; null for none, and for one that no calendar has. */
+/** The time of a row; null for none, or one of no calendar. */
 function timeText({ table }: Layout, row: string): string {
   const column = timestampColumnOf(table);
   if (column === null) return "null::timestamptz";
@@ -189,11 +187,10 @@ function timeText({ table }: Layout, row: string): string {
   return `case when ${isOfCalendar(time, "timestamptz")} then ${time} end`;
 }
 
-// Stamps the rows that other programs write to a stamped table, and whose time they leave alone: a trigger sets it before the
-// row is written, by what the row and the tombstone of its key had (`stampFate`). It is silent while repsync writes. A new
-// row looks for one of its key too, which `on conflict do update` is about to change. D-14.2.
-
-/** Makes the trigger of a table, or drops it. */
+/**
+ * Makes or drops the trigger that stamps a row of a stamped table before it is written, where another program leaves its time alone, as
+ * `stampFate` decides. D-14.2. A new row looks for a row of its key too, which `on conflict do update` may be about to change.
+ */
 function stampTriggerText(layout: Layout): string {
   const { name, table } = layout;
   const called = functionName(layout, "stamp");

@@ -1,5 +1,4 @@
-// The steps of a write that need no server, a turn for others after each: records as they will be, their keys, what they lock, and
-// the rows that they leave. D-7.9.
+// The steps of a write that need no server, with a turn for others after each. D-7.9.
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -25,11 +24,11 @@ import { held, refusalOf, shortDecimal } from "./columns.ts";
 
 export type Decided = WriteDecision<ArrivingRecord>;
 
-/** A row, or a key, with its `keyText`. */
+/** A row or a key, with its `keyText`. */
 export type KeyedRow = readonly [text: string, row: Row];
 export type ByKey = ReadonlyMap<string, Row>;
 
-/** Records as they would be read again; those that the columns cannot hold fail. */
+/** Records as they would be read again; records that the columns cannot hold fail. */
 export function* arriving(
   table: Table,
   writes: readonly RowWrite[],
@@ -47,7 +46,7 @@ export function* arriving(
   return records;
 }
 
-/** Rounds in none of which a key comes twice. */
+/** Rounds without a repeated key. */
 export function* inRounds(records: readonly ArrivingRecord[]): Steps<ArrivingRecord[][]> {
   const rounds: ArrivingRecord[][] = [[]];
   const counts = new Map<string, number>();
@@ -61,7 +60,7 @@ export function* inRounds(records: readonly ArrivingRecord[]): Steps<ArrivingRec
   return rounds;
 }
 
-/** The rows that arrive and the keys that are deleted, by `keyText`. */
+/** Rows and deleted keys, by `keyText`. */
 export function* keysOf(
   table: Table,
   records: readonly ArrivingRecord[],
@@ -79,7 +78,7 @@ export function* keysOf(
   return keys;
 }
 
-/** Locks what two writes at once must not both decide on: the people whom rows name and, in a table that records deletes, keys. */
+/** Locks what two concurrent writes must not both decide: people whom rows name, and keys in a table that records deletes. */
 export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[]> {
   const names = new Set<string>();
   const hasPeople = isOfPeople(table);
@@ -93,7 +92,7 @@ export function* locks(table: Table, keys: Iterable<KeyedRow>): Steps<Statement[
   return yield* lockMany([...names]);
 }
 
-/** The rows that records leave, once each: they are there when all are done. */
+/** The rows that records leave, each once, as they are after all records. */
 export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]> {
   const rows: KeyedRow[] = [];
   const seen = new Set<string>();
@@ -106,13 +105,12 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
   return rows;
 }
 
-/** Records and tombstones that are not written: the server refuses them, or a column does. */
+/** Unwritten records and tombstones, which the server or a column refuses. */
 export interface Refused {
   readonly records: WriteFailure[];
   readonly deletes: WriteFailure[];
 }
 
-/** The outcome of all rounds. */
 export function outcomeOf(
   rounds: readonly Decided[],
   { records, deletes }: Refused,
@@ -132,7 +130,7 @@ export function outcomeOf(
   };
 }
 
-/** Why a row fails, by the first of its values that its column cannot hold. */
+/** Why a row fails, by the first value that its column cannot hold. */
 export function refusalOfRow(table: Table, row: Row): Refusal | null {
   for (const column of table.pushColumns) {
     const value = fieldOf(row, column.name);
@@ -156,7 +154,7 @@ function asRead(table: Table, row: Row): Row {
   return changed ?? row;
 }
 
-/** The tombstones of keys that rows have left, in a table with `deletes`: its triggers are silent in a body. D-7.6. */
+/** Tombstones of the keys that rows have left, in a table with `deletes`, whose triggers are silent in a body. D-7.6. */
 export function movedFrom(
   table: Table,
   rows: readonly Row[],
