@@ -1,20 +1,19 @@
-import type { EventOf, RequestOptions, Told } from "./interface.ts";
+import type { EventOf, RequestOptions, StreamOperation } from "./interface.ts";
 import { type AnyOptions, cutBy, Patience, send } from "./request.ts";
 
-type StreamOptions<O extends Told> = RequestOptions<O> & {
-  /** Ends the stream when it is aborted. */
+type StreamOptions<O extends StreamOperation> = RequestOptions<O> & {
   readonly signal: AbortSignal;
-  /** Called with each comment but those that only keep the connection open, such as `retry 3 of 8 in 4 s: <reason>`. */
+  /** Called with each comment but `keep-alive`, such as `retry 3 of 8 in 4 s: <reason>`. */
   readonly onComment?: (text: string) => void;
-  /** Called with the headers of the reply, before the first event. */
+  /** Called before the first event. */
   readonly onHeaders?: (headers: Headers) => void;
 };
 
 /**
- * Reads a stream of events, each a JSON value in a `data:` line, until the service ends it. Throws `RequestError`, also when
- * the stream breaks off or falls silent, and the signal's reason once `signal` is aborted.
+ * Reads events, each a JSON value in a `data:` line, until the service ends the stream. Throws `RequestError`, also for a stream that
+ * breaks off or falls silent, and the signal's reason once `signal` is aborted.
  */
-export async function* readEventStream<O extends Told>(
+export async function* readEventStream<O extends StreamOperation>(
   operation: O,
   options: StreamOptions<O>,
 ): AsyncGenerator<EventOf<O>, void, undefined> {
@@ -32,7 +31,7 @@ export async function* readEventStream<O extends Told>(
   }
 }
 
-/** A service that has nothing to tell says at least that it is there, every 5 seconds. */
+/** An idle service sends a comment every 5 seconds. */
 async function* linesOf(response: Response, patience: Patience): AsyncGenerator<string, void> {
   if (response.body === null) return;
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
@@ -47,7 +46,7 @@ async function* linesOf(response: Response, patience: Patience): AsyncGenerator<
       yield* lines;
     }
   } finally {
-    // A reader that stops early ends the request too.
+    // Leaving early ends the request.
     reader.cancel().catch(() => {});
   }
 }

@@ -1,6 +1,5 @@
-// Requests of the console to the service. Types of bodies are those of the routes' own schemas, so that a changed one breaks
-// tsc; tests/docs/openapi.test.ts compares paths and names of replies with docs/openapi.json. Nothing of the types is left in
-// the browser.
+// Requests of the console. The routes' own schemas type the bodies, so that tsc finds a changed one; tests/docs/openapi.test.ts compares
+// paths and names of replies with docs/openapi.json. The browser gets none of the types.
 import type { Static } from "@sinclair/typebox";
 import type * as account from "../../http/schemas/account.ts";
 import type * as audit from "../../http/schemas/audit.ts";
@@ -47,32 +46,29 @@ export interface List<Item> {
   readonly next_cursor: string | null;
 }
 
-/** The part of a list. */
 interface Part {
   readonly limit?: number;
   readonly cursor?: string;
 }
 
-/** A file as the body of a request. */
 export interface SentFile {
   readonly content: Blob;
-  /** Media type, by which the service knows the format. */
+  /** Media type, which tells the service the format. */
   readonly type: string;
-  /** Called now and then with the bytes that were sent so far. */
+  /** Called with the bytes sent so far. */
   readonly onSent?: (bytes: number) => void;
 }
 
-/** The form of a file. */
+/** What a file is like. */
 export type FileForm = Partial<
   Record<"path" | "encoding" | "delimiter" | "decimal" | "date_format", string>
 >;
 
-/** The options of an import. */
 export type ImportOptions = Partial<
   Record<"lax" | "force" | "append" | "whole" | "max_deletes", string>
 >;
 
-/** Operations by method and path. Empty fields of a query are left out; in a reply under `/v1`, `reply` is its `data`. */
+/** Operations by method and path. Queries are sent without empty fields. Under `/v1`, `reply` is the `data` of the reply. */
 export interface Operations {
   "get /v1/signup": { reply: Static<typeof account.SignUpStateSchema> };
   "post /v1/signup": { body: Static<typeof account.SignUpSchema>; reply: Account };
@@ -172,20 +168,18 @@ type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
 
-/** The options of a request beside its operation. */
+/** The options of an operation. */
 export type RequestOptions<O extends keyof Operations> = Omit<Operations[O], "reply" | "event"> &
   ([Names<O>] extends [never] ? unknown : { readonly path: Record<Names<O>, string | number> }) & {
     readonly signal?: AbortSignal;
   };
 
-/** Operations whose reply is one value. */
-export type Asked = {
+export type ReplyOperation = {
   [O in keyof Operations]: Operations[O] extends { reply: unknown } ? O : never;
 }[keyof Operations];
 
-/** Operations whose reply is a stream of events. */
-export type Told = Exclude<keyof Operations, Asked>;
+export type StreamOperation = Exclude<keyof Operations, ReplyOperation>;
 
-export type Reply<O extends Asked> = Operations[O]["reply"];
+export type Reply<O extends ReplyOperation> = Operations[O]["reply"];
 
-export type EventOf<O extends Told> = Operations[O]["event"];
+export type EventOf<O extends StreamOperation> = Operations[O]["event"];

@@ -1,20 +1,19 @@
-// Requests to the service, as src/console/api/interface.ts types them.
-import type { Asked, Operations, Reply, RequestOptions, SentFile } from "./interface.ts";
+import type { Operations, Reply, ReplyOperation, RequestOptions, SentFile } from "./interface.ts";
 import { RequestError, unreachable } from "./request-error.ts";
 
-/** The fields that `RequestOptions` of any operation may have. */
+/** Options of any operation. */
 export interface AnyOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: object;
   readonly body?: unknown;
-  /** A file in place of `body`. */
+  /** In place of `body`. */
   readonly file?: SentFile;
   readonly signal?: AbortSignal;
 }
 
-/** Called when a reply says that nobody is signed in any more. */
+/** Called when a reply says that the session has ended. */
 let onSignedOut = () => {};
-/** Raised by each sign-in: a reply to a request from before says nothing of it. */
+/** The number of sign-ins: a reply to a request from before the last one says nothing about the session. */
 let signIns = 0;
 
 export function listenForSignOut(listener: () => void): void {
@@ -26,11 +25,10 @@ export function noteSignIn(): void {
 }
 
 /**
- * Asks the service with the session cookie. Throws `RequestError`, also of a service that does not answer in time, and the
- * signal's reason once `signal` is aborted.
- * `path` and `query` stand in `options`: `request("get /v1/me/accesses", { query: { limit: 20 } })`.
+ * Asks the service with the session cookie: `request("get /v1/me/accesses", { query: { limit: 20 } })`. Throws `RequestError`, also for
+ * a silent service, and the signal's reason once `signal` is aborted.
  */
-export async function request<O extends Asked>(
+export async function request<O extends ReplyOperation>(
   operation: O,
   ...[options]: object extends RequestOptions<O>
     ? [options?: RequestOptions<O>]
@@ -39,7 +37,7 @@ export async function request<O extends Asked>(
   const patience = new Patience(operation, options?.signal);
   try {
     const response = await send(operation, options ?? {}, patience);
-    // A service that is killed, or a proxy that gives up, cuts a reply.
+    // A killed service, or a proxy that gives up, cuts the reply.
     const body = (await response.json().catch(cutBy(patience))) as { readonly data?: unknown };
     return (operation.includes(" /v1/") && "data" in body ? body.data : body) as Reply<O>;
   } finally {
@@ -47,7 +45,7 @@ export async function request<O extends Asked>(
   }
 }
 
-/** Sends a request and gives the good reply to it. Throws as `request`. */
+/** Gives the reply if it is a good one. Throws as `request`. */
 export async function send(
   operation: keyof Operations,
   options: AnyOptions,
@@ -60,7 +58,7 @@ export async function send(
   const init: RequestInit = {
     method: method.toUpperCase(),
     signal: patience.signal,
-    // Firefox keeps a request waiting while another tab reads the reply to the same one, such as a stream, into its cache.
+    // Without it Firefox holds a request while another tab reads the reply to the same one, such as a stream.
     cache: "no-store",
     ...(body !== undefined && { body: JSON.stringify(body), headers: JSON_TYPE }),
   };
@@ -76,7 +74,7 @@ export async function send(
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-/** Says of a failure of the connection that it is one, and passes on what else there is. */
+/** Turns a failure of the connection into `unreachable`, and passes on all else. */
 export function cutBy({ signal }: Patience): (error: unknown) => never {
   return (error) => {
     if (signal.aborted) throw signal.reason;
@@ -84,7 +82,7 @@ export function cutBy({ signal }: Patience): (error: unknown) => never {
   };
 }
 
-/** The address of a path with its parameters in place. What is empty of a query is left out. */
+/** Fills in parameters, and leaves out empty ones of the query. */
 function addressOf(path: string, { path: values = {}, query = {} }: AnyOptions): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(values[name])),
@@ -98,10 +96,10 @@ function addressOf(path: string, { path: values = {}, query = {} }: AnyOptions):
   return search.size === 0 ? filled : `${filled}?${search}`;
 }
 
-// A file as the body of a request. A browser reads the reply only once it has sent all of it, and what it has sent no `fetch`
-// tells: so that somebody can see how far it has come, files go by the older way.
-
-/** Resolves with the reply once it begins. Throws as `fetch`, and the signal's reason once `signal` is aborted. */
+/**
+ * Sends a file by XMLHttpRequest, as `fetch` does not tell how much was sent. Resolves when the reply begins. Throws as `fetch`, and the
+ * signal's reason once `signal` is aborted.
+ */
 function sendFile(
   address: string,
   { content, type, onSent }: SentFile,
@@ -164,9 +162,9 @@ const NOT_SENT = new RequestError(0, {
   hint: "Check that the service runs, and that nobody has changed the file meanwhile; then choose it again",
 });
 
-/** The longest time in which a service says something, also while it is busy. */
+/** Longest silence of a service, also of a busy one. */
 const USUAL_MS = 30_000;
-/** The limit of requests that wait for other work. */
+/** For requests that wait for other work. */
 const LONG_MS = 180_000;
 const LONG: ReadonlySet<keyof Operations> = new Set<keyof Operations>([
   "put /api/v1/sync/tables/{name}",
@@ -176,9 +174,9 @@ const LONG: ReadonlySet<keyof Operations> = new Set<keyof Operations>([
   "post /api/v1/sync/rejected/{id}/retry",
 ]);
 
-/** The time for which the console waits for the reply to one request: it gives up once the service has said nothing for so long. */
+/** Gives up on a request when the service has said nothing for a time. */
 export class Patience {
-  /** Aborted when it is over, and when nobody needs the reply any more. */
+  /** Aborted on giving up, and when nobody needs the reply any more. */
   readonly signal: AbortSignal;
   readonly #over = new AbortController();
   readonly #ms: number;
@@ -191,13 +189,13 @@ export class Patience {
     this.renew();
   }
 
-  /** The service has said something. */
+  /** To be called when the service has said something. */
   renew(): void {
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => this.#over.abort(unanswered(this.#ms)), this.#ms);
   }
 
-  /** All of the reply is there, or none will come. */
+  /** To be called when the reply is complete, or none will come. */
   end(): void {
     clearTimeout(this.#timer);
   }

@@ -1,45 +1,45 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Asked, Reply, RequestOptions } from "./interface.ts";
+import type { Reply, ReplyOperation, RequestOptions } from "./interface.ts";
 import { request } from "./request.ts";
 import { asRequestError, type RequestError } from "./request-error.ts";
 
-/** Something that is loaded from the service, and kept while it is loaded again. */
+/** Data of the service, which stay while they are loaded again. */
 export interface Resource<T> {
-  /** Null until the first load has ended well, and once one by another key failed; what is loaded is never null itself. */
+  /** Null before the first load, and after a failed load by another key. Data are never null. */
   readonly data: T | null;
-  /** Why the last load failed; null when it did not. */
+  /** The failure of the last load. */
   readonly error: RequestError | null;
-  /** There is more to come, or what is here is of another key. */
+  /** More is to come, or the data are of another key. */
   readonly isLoading: boolean;
-  /** What is here is of another key. */
+  /** The data are of another key. */
   readonly isStale: boolean;
-  /** Loads again. Never rejects. */
+  /** Never rejects. */
   readonly reload: () => Promise<void>;
 }
 
-/** Load again what the page shows. */
+/** Reloads of everything on the page. */
 const shown = new Set<() => Promise<void>>();
 
-/** Loads anew all that the page shows, as somebody has changed it. Never rejects. */
+/** Loads anew all that the page shows, after a change. Never rejects. */
 export async function reloadShown(): Promise<void> {
   await Promise.all([...shown].map((reload) => reload()));
 }
 
-/** Milliseconds until something is loaded again from a service that did not answer. */
+/** Milliseconds before the next attempt at a service that did not answer. */
 const RETRY_MS = 5_000;
 
 const KNOWN = { error: null, isLoading: false, isStale: false };
 
 interface ResourceOptions {
-  /** The key of what is loaded, such as the filter: when it changes, the resource is loaded again. */
+  /** What is loaded, such as the filter: another key loads again. */
   readonly key?: string;
-  /** Milliseconds between the end of a load and the next; null for none. Pauses while the tab is hidden. */
+  /** Milliseconds from the end of a load to the next; null for none. A hidden tab does not poll. */
   readonly pollMs?: number | null;
 }
 
 /**
- * Loads something now, again as the options say, and again while the service does not answer. `load` may show what it has so
- * far; its signal is aborted once nobody needs the data.
+ * Loads data now, as the options say, and again while the service does not answer. `load` may show data so far; its signal is aborted
+ * when nobody needs the data any more.
  */
 export function useResource<T>(
   load: (signal: AbortSignal, show: (soFar: T) => void) => Promise<T>,
@@ -55,7 +55,7 @@ export function useResource<T>(
   loadRef.current = load;
   const reloadRef = useRef(async () => {});
 
-  // The key stands for what the loader loads.
+  // The key stands for `load`.
   useEffect(() => {
     let underWay = new AbortController();
     let timer: number | undefined;
@@ -110,8 +110,8 @@ export function useResource<T>(
   return { ...state, reload: () => reloadRef.current() };
 }
 
-/** The reply to a request, loaded again when its options change. */
-export function useReply<O extends Asked>(
+/** The reply to a request, loaded again when the options change. */
+export function useReply<O extends ReplyOperation>(
   operation: O,
   options: RequestOptions<O>,
   pollMs: number | null = null,
@@ -122,7 +122,7 @@ export function useReply<O extends Asked>(
   });
 }
 
-/** True when the service only does not answer now. */
+/** True when the service may answer later. */
 function isPassing({ code, status }: RequestError): boolean {
   return code === "unreachable" || status === 503;
 }

@@ -50,7 +50,7 @@ function CurrentPage() {
       {entry.audience === "administrators" && !isAdministrator() ? (
         <p>This page is for administrators. Sign in with an administrator's account to see it.</p>
       ) : (
-        // The key makes a page anew for each address and account, so that nothing of one is shown at another.
+        // The key makes a page anew for each address and account, so that it shows nothing of another one.
         <Content key={`${ownName()} ${place.value.path}`} {...params} />
       )}
     </Page>
@@ -71,7 +71,7 @@ function Page({ name, children }: { readonly name: string; readonly children: Co
 
 interface RedirectProps {
   readonly to: string;
-  /** True for a visit; absent: as the present place was entered. */
+  /** By default as the present place was entered. */
   readonly isVisit?: boolean;
 }
 
@@ -80,7 +80,7 @@ function Redirect({ to, isVisit = place.value.isVisit }: RedirectProps) {
   return null;
 }
 
-/** Asks who is signed in: what is not for anybody waits for it. */
+/** Finds out who is signed in, for which most pages wait. */
 function Waiting() {
   const found = useResource(findSession);
   if (isForAnybody(findPage(place.value.path))) return null;
@@ -108,7 +108,7 @@ function findPage(path: string): Shown | null {
   return null;
 }
 
-/** The whole console: what surrounds every page, and the page. */
+/** Every page with its surroundings. */
 export function App() {
   const isSignedIn = ownAccount() !== null;
   return (

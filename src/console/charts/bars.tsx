@@ -3,23 +3,22 @@ import { LongText } from "../components/text.tsx";
 interface Bar {
   readonly label: string;
   readonly value: number;
-  /** The value as it is written, such as `12.50`. */
+  /** The value as it is shown, such as `12.50`. */
   readonly text: string;
 }
 
 interface SumBarsProps {
   readonly caption: string;
   readonly bars: readonly Bar[];
-  /** The sum of the values. */
   readonly sum: Bar;
   /** The value of a full bar. */
   readonly max: number;
 }
 
-/** Characters of a label that others wrote. */
+/** Labels are written by others. */
 const LABEL_CHARS = 40;
 
-/** Values as bars in a list, each with its number: each begins where the one before it ends, and the last is the sum. */
+/** Values as bars: each begins where the one before ends, and the last is the sum. */
 export function SumBars({ caption, bars, sum, max }: SumBarsProps) {
   const share = (part: number) => `${(part / max) * 100}%`;
   const rowOf = ({ label, value, text }: Bar, start: number, look?: string) => (

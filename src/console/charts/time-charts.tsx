@@ -1,4 +1,4 @@
-// Counts over time: columns of days, and a line. Each has the same numbers as a table.
+// Counts over time as columns of days or a line, with the same numbers as a table.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Usage } from "../api/interface.ts";
@@ -6,13 +6,13 @@ import { DataTable, type DataTableProps } from "../components/data-table.tsx";
 import { TimeText } from "../components/text.tsx";
 
 interface ChartProps<Row> extends Omit<DataTableProps<Row>, "isCaptionHidden"> {
-  /** The meanings of the colours, in their order. */
+  /** What the colours mean, in their order. */
   readonly legend: readonly string[];
-  /** The drawing, which only eyes read. */
+  /** The drawing, which screen readers skip. */
   readonly children: ComponentChildren;
 }
 
-/** A picture of numbers, and the same numbers as a table for whoever wants to read them: made when somebody opens it. */
+/** A drawing, and its numbers as a table that is made when it is opened. */
 function Chart<Row>({ legend, children, ...table }: ChartProps<Row>) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -37,7 +37,7 @@ function Chart<Row>({ legend, children, ...table }: ChartProps<Row>) {
   );
 }
 
-/** The colour of a part, by its place in the legend. */
+/** The colour of an entry of the legend. */
 function colourOf(position: number): string {
   return `var(--chart-${position + 1})`;
 }
@@ -50,9 +50,9 @@ type Day = Usage["days"][number];
 
 interface DayBarsProps {
   readonly caption: string;
-  /** Days without gaps, the oldest first. */
+  /** Without gaps, the oldest first. */
   readonly days: readonly Day[];
-  /** The name of what is counted, such as `Calls`. */
+  /** What is counted, such as `Calls`. */
   readonly name: string;
 }
 
@@ -60,7 +60,7 @@ const FULL_DAY = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeZ
 const DAY_MONTH = { day: "numeric", month: "short" } as const;
 const SHORT_DAY = new Intl.DateTimeFormat(undefined, { ...DAY_MONTH, timeZone: "UTC" });
 
-/** Counts of days as columns, the denied ones among them marked. */
+/** Counts of days as columns with the denied ones marked. */
 export function DayBars({ caption, days, name }: DayBarsProps) {
   const greatest = Math.max(...days.map(({ calls }) => calls), 1);
   const calls = (day: Day) => day.calls.toLocaleString();
@@ -108,13 +108,13 @@ function dayText(day: Day | undefined, format: Intl.DateTimeFormat): string {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** Between two times that are named, the shortest first. */
+/** Steps between named times, the shortest first. */
 const TIME_STEPS_MS = [5, 15, 60, 240, 1_440, 7_200].map((minutes) => minutes * MINUTE_MS);
-/** Times for which a narrow screen has room. */
+/** A narrow screen has room for so many times. */
 const MAX_TIMES = 7;
 const MAX_VALUES = 4;
 
-/** `300K` stands in the margin of every chart. */
+/** `300K` fits into the margin. */
 const SHORT = new Intl.NumberFormat(undefined, { notation: "compact" });
 const HOUR = new Intl.DateTimeFormat(undefined, { hour: "numeric", minute: "2-digit" });
 const DAY = new Intl.DateTimeFormat(undefined, DAY_MONTH);
@@ -127,15 +127,15 @@ interface Point {
 }
 
 interface LineChartProps {
-  /** The caption tells their sum too. */
+  /** The caption adds the sum. */
   readonly title: string;
-  /** The name of what is counted. */
+  /** What is counted. */
   readonly name: string;
-  /** Points in equal steps. */
+  /** In equal steps. */
   readonly points: readonly Point[];
 }
 
-/** Counts over time as a line; that of the time that somebody points at stands over it. */
+/** Counts over time as a line. The legend shows the count at the pointer. */
 export function LineChart({ title, name, points }: LineChartProps) {
   const [position, setPosition] = useState<number | null>(null);
   const pointed = position === null ? undefined : points[position];
@@ -151,7 +151,7 @@ export function LineChart({ title, name, points }: LineChartProps) {
       ]}
       isDense
       empty={<p>Nothing went on.</p>}
-      // Without the times at which nothing went on: a day has many minutes.
+      // A day has many minutes, so those without anything are left out.
       rows={rows}
       keyOf={({ at }) => at}
       columns={[
@@ -166,12 +166,12 @@ export function LineChart({ title, name, points }: LineChartProps) {
 
 interface PlotProps {
   readonly points: readonly Point[];
-  /** The position of the point that is pointed at. */
+  /** The position of the point under the pointer. */
   readonly position: number | null;
   readonly onPoint: (position: number | null) => void;
 }
 
-/** The line stretches to whatever room there is; the names of times and counts stand beside it. */
+/** The line stretches to the room there is; times and counts stand beside it. */
 function Plot({ points, position, onPoint }: PlotProps) {
   const width = Math.max(points.length - 1, 1);
   const height = Math.max(...points.map(({ count }) => count), 1);

@@ -1,4 +1,3 @@
-// Buttons, and what comes of a press.
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
@@ -7,20 +6,19 @@ import { useAction } from "../state/use-action.ts";
 import { Sentence } from "./text.tsx";
 
 interface ActionButtonProps {
-  /** The button is busy until the promise settles, and shows why it failed. */
+  /** The button is busy until the promise settles, and shows its failure. */
   readonly onPress?: () => unknown;
-  /** `submit` sends the form around it. */
   readonly type?: "button" | "submit";
   readonly look?: "plain" | "main" | "danger";
   /** Busy for another reason than a press. */
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** Its object, which screen readers say after its name: `Revoke` of many rows. */
+  /** The object, which tells buttons of one name apart for screen readers. */
   readonly of?: string | undefined;
   readonly children: ComponentChildren;
 }
 
-/** A button. While it is busy it keeps the focus and takes no press. */
+/** A busy button keeps the focus and takes no press. */
 export function ActionButton(props: ActionButtonProps) {
   const { onPress, type = "button", look = "plain", isDisabled = false, of, children } = props;
   const action = useAction(async () => onPress?.());
@@ -33,7 +31,7 @@ export function ActionButton(props: ActionButtonProps) {
         disabled={isDisabled}
         aria-disabled={isBusy ? "true" : undefined}
         aria-busy={isBusy ? "true" : undefined}
-        // A description, so that the name stays the one that is seen.
+        // A description leaves the name as it is seen.
         aria-description={of}
         onClick={(event) => {
           if (isBusy) event.preventDefault();
@@ -49,11 +47,10 @@ export function ActionButton(props: ActionButtonProps) {
 
 interface ErrorNoteProps {
   readonly error: RequestError | null;
-  /** Tries again what failed. */
   readonly onRetry?: () => unknown;
 }
 
-/** An error with its advice. Says itself to screen readers. */
+/** An error with its advice, which screen readers announce. */
 export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   if (error === null) return null;
   const problems = [...error.problems].map(([name, problem]) => `${name}: ${problem}`);
@@ -76,14 +73,14 @@ export function ErrorNote({ error, onRetry }: ErrorNoteProps) {
   );
 }
 
-/** Copies a text, also where the page came over plain HTTP and has no clipboard of its own. */
+/** Copies a text, also on a page over plain HTTP, which has no clipboard. */
 export function CopyButton({
   text,
   of,
   onCopied,
 }: {
   readonly text: string | (() => string);
-  /** The thing that is copied, for screen readers. */
+  /** The object, for screen readers. */
   readonly of: string;
   readonly onCopied?: () => void;
 }) {
@@ -108,14 +105,14 @@ async function copyText(text: string): Promise<boolean> {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // There is no clipboard outside of a secure context, or it is not allowed.
+    // The clipboard is missing outside of a secure context, or not allowed.
     return copySelected(text);
   }
 }
 
 function copySelected(text: string): boolean {
   const focused = document.activeElement;
-  // Inside an open dialog nothing outside of it can be selected.
+  // An open dialog allows no selection outside of itself.
   const parent = focused?.closest("dialog") ?? document.body;
   const area = document.createElement("textarea");
   area.className = "for-readers";

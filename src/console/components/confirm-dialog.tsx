@@ -5,19 +5,18 @@ import { ActionForm, type Typed } from "./form.tsx";
 import { Sentence } from "./text.tsx";
 
 interface ConfirmDialogProps {
-  /** The name of the control that asks, such as `Revoke`. */
   readonly name: string;
-  /** The question, such as `Revoke the key “shop”?` */
+  /** Such as `Revoke the key “shop”?` */
   readonly question: string;
-  /** More to know, or to type. */
+  /** Explanations, and fields. */
   readonly children?: ComponentChildren;
-  /** Does it. The dialog stays open and shows the failure when the promise rejects. */
+  /** When it rejects, the dialog stays open and shows the failure. */
   readonly onConfirm: (typed: Typed) => unknown;
-  /** Closes the dialog, whether it was done or not. */
+  /** Called in every case. */
   readonly onClose: () => void;
 }
 
-/** Asks before something is done that cannot be taken back. Made when it is to be open. D-9.4. */
+/** Asks before something that cannot be taken back. Rendered while it is open. D-9.4. */
 export function ConfirmDialog(props: ConfirmDialogProps) {
   const { name, question, children, onConfirm, onClose } = props;
   const dialog = useRef<HTMLDialogElement>(null);
@@ -26,10 +25,10 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
     dialog.current?.showModal();
   }, []);
 
-  /** At once: the event of it comes later, when the control may have been pressed again. */
+  /** Closes at once: the event comes later, when the control may have been pressed again. */
   function close() {
     if (dialog.current === null) return;
-    // The dialog itself gives the focus back to where it was.
+    // Closing the element gives the focus back.
     dialog.current.close();
     onClose();
   }
@@ -55,12 +54,11 @@ export function ConfirmDialog(props: ConfirmDialogProps) {
 }
 
 interface ConfirmButtonProps extends Omit<ConfirmDialogProps, "onClose"> {
-  /** Its object, for screen readers, where many buttons have one name. */
+  /** The object, for screen readers. */
   readonly of?: string;
   readonly look?: "plain" | "danger";
 }
 
-/** A button that asks before it acts. */
 export function ConfirmButton({ of, look = "plain", ...dialog }: ConfirmButtonProps) {
   const [isOpen, setOpen] = useState(false);
   return (

@@ -5,31 +5,30 @@ import { type Fields, ValueText } from "./text.tsx";
 export interface Column<Row> {
   readonly title: string;
   readonly cell: (row: Row) => ComponentChildren;
-  /** Numbers stand at the right. */
+  /** Aligned right. */
   readonly isNumber?: boolean;
-  /** The cell stands out, and screen readers say that it differs. */
+  /** True marks the cell, also for screen readers. */
   readonly isMarked?: (row: Row) => boolean;
   /** The cell names its row. */
   readonly isHeader?: boolean;
 }
 
 export interface DataTableProps<Row> {
-  /** The caption; screen readers say it, and all see it unless `isCaptionHidden`. */
   readonly caption: string;
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Tells rows apart, so that each keeps its place when they are loaded again. */
+  /** Keeps each row in its place when rows are loaded again. */
   readonly keyOf: (row: Row, position: number) => string | number;
-  /** Rows stand closer to each other. */
+  /** Less space between rows. */
   readonly isDense?: boolean;
-  /** The rows are about to give way to others. */
+  /** Other rows are being loaded. */
   readonly isStale?: boolean;
-  /** Shown in place of a table without rows. */
+  /** In place of a table without rows. */
   readonly empty?: ComponentChildren;
 }
 
-/** A table that scrolls inside its own frame where it is too wide. */
+/** A table that scrolls in its own frame when it is too wide. */
 export function DataTable<Row>(props: DataTableProps<Row>) {
   const { caption, columns, rows, keyOf, isStale = false, empty } = props;
   const captionId = useId();
@@ -68,7 +67,7 @@ interface FieldsTableProps extends Pick<DataTableProps<never>, "caption" | "isCa
   readonly fields: Fields;
 }
 
-/** A table of the columns of one row, one under the other. */
+/** A row as a table, a column a line. */
 export function FieldsTable({ fields, ...named }: FieldsTableProps) {
   const rows = Object.entries(fields);
   return <DataTable {...named} isDense columns={FIELDS} rows={rows} keyOf={([name]) => name} />;

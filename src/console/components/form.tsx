@@ -1,11 +1,11 @@
-// Forms and their fields. A form hands over what was typed by the names of its fields; a field outside of one has `onValue`.
+// A form hands over what was typed by the names of its fields; a field outside of a form has `onValue`.
 import { type ComponentChildren, createContext } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../state/use-action.ts";
 import { ActionButton, ErrorNote } from "./buttons.tsx";
 
-/** The text of the field of a name; empty where nothing was typed. */
+/** The text of a field by its name; may be empty. */
 export type Typed = (name: string) => string;
 
 function typedIn(form: HTMLFormElement): Typed {
@@ -13,34 +13,33 @@ function typedIn(form: HTMLFormElement): Typed {
   return (name) => String(data.get(name) ?? "");
 }
 
-/** Why the form around a field was refused. */
+/** The refusal of the form around a field. */
 export const Refusal = createContext<RequestError | null>(null);
 
-/** The form around a field is being sent: what its reply takes away must not be typed into. */
+/** True while the form around a field is sent: typing would be lost with the reply. */
 const Sending = createContext(false);
 
 interface ActionFormProps {
-  /** The name of its button. */
+  /** The name of the button. */
   readonly name: string;
-  /** Sends what was typed. When the promise rejects, the form shows why and keeps everything. */
+  /** When it rejects, the form shows why and keeps everything. */
   readonly onSubmit: (typed: Typed) => unknown;
-  /** Leaves it. */
   readonly onBack?: () => unknown;
   readonly look?: "main" | "danger";
-  /** Fields stand beside each other where there is room. */
+  /** Fields stand side by side where there is room. */
   readonly isRow?: boolean;
-  /** True empties the fields once they were sent. */
+  /** Empties the fields after sending. */
   readonly isEmptied?: boolean;
-  /** The service alone says what is wrong with a field. */
+  /** The service checks the fields, and not the browser. */
   readonly isUnchecked?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** Fields and the button that sends them. A refusal leads to the first field that was refused. */
+/** Fields with a button that sends them. A refusal focuses the first refused field. */
 export function ActionForm(props: ActionFormProps) {
   const { name, onSubmit, onBack, isRow = false, isEmptied = false, isUnchecked = false } = props;
   const form = useRef<HTMLFormElement>(null);
-  // Not by the form, whose own parts give way to fields of their names, such as `elements`.
+  // The form's own properties, such as `elements`, give way to fields of these names.
   const fields = useRef<HTMLDivElement>(null);
   const { run, isBusy, error } = useAction(async () => {
     if (form.current === null) return;
@@ -51,10 +50,10 @@ export function ActionForm(props: ActionFormProps) {
     if (error === null) return;
     const refused = fields.current?.querySelector<HTMLElement>("[aria-invalid]");
     if (refused) refused.focus();
-    // The button may stand far below.
+    // The button may be far below.
     else fields.current?.previousElementSibling?.scrollIntoView({ block: "nearest" });
   }, [error]);
-  // Said by the field itself, once it has the focus.
+  // A refused field says so itself when it gets the focus.
   const isBeside = [...(error?.problems.keys() ?? [])].some((refused) =>
     fields.current?.querySelector(`[name="${CSS.escape(refused)}"]`),
   );
@@ -85,7 +84,7 @@ export function ActionForm(props: ActionFormProps) {
   );
 }
 
-/** Hints about an input for browsers. */
+/** Attributes of an input. */
 export interface InputHints {
   readonly autocomplete?: string;
   readonly autocapitalize?: "none";
@@ -94,36 +93,34 @@ export interface InputHints {
   readonly min?: string;
 }
 
-/** Hints for a field with a name of this service. */
+/** For a field with a name of this service. */
 export const NAME_HINTS: InputHints = { autocapitalize: "none", spellcheck: false };
 
 interface FieldFrame {
   readonly label: string;
-  /** The name in the form, and in the body that is sent. */
+  /** The name in the form and in the body. */
   readonly name?: string;
-  /** A note about what is expected. */
   readonly hint?: ComponentChildren;
 }
 
 interface FieldProps extends FieldFrame {
-  /** The value at first, or with `onValue` always. */
+  /** The first value, or with `onValue` always the value. */
   readonly value?: string;
   readonly onValue?: (value: string) => void;
-  /** Told what is typed, which the field keeps by itself. */
+  /** Told what is typed into a field that keeps it itself. */
   readonly onTyped?: (typed: string) => void;
   readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
-  /** Takes several lines. */
   readonly isLong?: boolean;
-  /** Gives the problem of what was typed, which is said once the field is left; null for none. */
+  /** The problem of what was typed, shown once the field is left; null for none. */
   readonly check?: (typed: string) => string | null;
   readonly isRequired?: boolean;
   readonly hints?: InputHints;
 }
 
-/** A line to type in, with its label; what is wrong stands beside what was typed. */
+/** A field for text; a problem stands beside it. */
 export function Field(props: FieldProps) {
   const { name, value = "", onValue, type = "text", isRequired = false, hints = {} } = props;
-  // Both take what is used of them here.
+  // Both take the attributes used here.
   const Input = (props.isLong ? "textarea" : "input") as "input";
   const [problem, setProblem] = useState<string | null>(null);
   const isSent = useContext(Sending);
@@ -149,20 +146,19 @@ export function Field(props: FieldProps) {
   );
 }
 
-/** Does it once the pointer is up: a button that moved away from under it would take no press. */
+/** Waits until the pointer is up: a button that moves away under it would take no press. */
 function afterPress(work: () => void): void {
   if (!document.body.matches(":active")) work();
   else window.addEventListener("mouseup", () => setTimeout(work), { once: true });
 }
 
 interface FileFieldProps extends FieldFrame {
-  /** Endings of names, separated by commas. */
+  /** File endings, separated by commas. */
   readonly accept: string;
-  /** Null where it was taken back. */
+  /** Null where the choice was taken back. */
   readonly onFile: (file: File | null) => void;
 }
 
-/** A file of whoever looks at the page. */
 export function FileField(props: FileFieldProps) {
   const { name, accept, onFile } = props;
   return (
@@ -180,7 +176,7 @@ export function FileField(props: FileFieldProps) {
   );
 }
 
-/** Values and what they are called, or only values. */
+/** Values, with their texts where these differ. */
 export type Options = readonly (string | readonly [value: string, text: string])[];
 
 export function optionOf(option: Options[number]): readonly [value: string, text: string] {
@@ -193,7 +189,6 @@ interface SelectFieldProps extends FieldFrame {
   readonly options: Options;
 }
 
-/** A choice of one. */
 export function SelectField(props: SelectFieldProps) {
   const { name, value, onValue, options } = props;
   const isSent = useContext(Sending);
@@ -218,14 +213,14 @@ export function SelectField(props: SelectFieldProps) {
 }
 
 interface CheckFieldProps extends FieldFrame {
-  /** A choice of one, of those with the same name. */
+  /** One choice of those with the same name. */
   readonly isRadio?: boolean;
-  /** At first, or with `onChecked` always. */
+  /** The first state, or with `onChecked` always the state. */
   readonly isChecked?: boolean;
   readonly onChecked?: (isChecked: boolean) => void;
 }
 
-/** Yes or no: `typed` has `on` or nothing. */
+/** Typed, it has `on` or nothing. */
 export function CheckField(props: CheckFieldProps) {
   const { name, isChecked = false, onChecked } = props;
   const isSent = useContext(Sending);
@@ -240,7 +235,7 @@ export function CheckField(props: CheckFieldProps) {
             ? { defaultChecked: isChecked, "aria-disabled": isSent ? "true" : undefined }
             : { checked: isChecked })}
           onClick={(event) => {
-            // Disabled it would lose the focus, from which Enter sends the form.
+            // Disabled, it would lose the focus, from which Enter sends the form.
             if (isSent && onChecked === undefined) event.preventDefault();
           }}
           onChange={(event) => onChecked?.(event.currentTarget.checked)}
@@ -250,25 +245,25 @@ export function CheckField(props: CheckFieldProps) {
   );
 }
 
-/** A password; of a new one the hint says what it has to be. */
+/** With a hint, the field is for a new password. */
 export function PasswordField(props: FieldFrame) {
   const autocomplete = props.hint === undefined ? "current-password" : "new-password";
   return <Field {...props} type="password" isRequired hints={{ autocomplete }} />;
 }
 
-/** The end of a right, in local time; `utcText` reads it. */
+/** A local time, which `utcText` reads. */
 export function ExpiryField() {
   const hint = "Optional; empty is never";
   return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;
 }
 
-/** ISO 8601 of a local time as fields hold it; one with a year of five digits is none, and stays for the service to refuse. */
+/** ISO 8601 of a local time. A year of five digits is no time, and stays as it is for the service to refuse. */
 export function utcText(local: string): string {
   const time = new Date(local);
   return Number.isNaN(time.getTime()) ? local : time.toISOString();
 }
 
-/** A local time as fields hold it; empty for none. */
+/** A time as local fields hold it; empty for none. */
 export function localText(utc: string): string {
   const time = new Date(utc);
   if (utc === "" || Number.isNaN(time.getTime())) return "";

@@ -12,12 +12,12 @@ const GONE = new RequestError(0, {
   hint: "Load the page again: the service may have been replaced by another version",
 });
 
-/** Rejects once nobody waits for a file any more. */
+/** Rejects when the wait is over. */
 function late(): Promise<never> {
   return new Promise((_, reject) => setTimeout(reject, MAX_WAIT_MS));
 }
 
-/** A page that is in a file of its own, which is loaded when the page is opened for the first time. */
+/** A page in a file of its own, which is loaded when the page is first opened. */
 export function lazyPage(
   load: () => Promise<FunctionComponent<Params>>,
 ): FunctionComponent<Params> {

@@ -1,7 +1,7 @@
-// A list of the service as a page shows it: filters, a table, and its parts one after another. Each page describes its own.
+// A list of the service: filters, a table, and its parts one after another.
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { Asked, List, Reply, RequestOptions } from "../api/interface.ts";
+import type { List, Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { type Resource, useResource } from "../api/use-resource.ts";
 import { queryValue, setQuery } from "../state/router.ts";
@@ -17,27 +17,27 @@ import {
 } from "./form.tsx";
 import { EmptyState, ResourceView } from "./notes.tsx";
 
-/** Operations that give a part of a list. */
-type Lists = { [O in Asked]: Reply<O> extends List<infer _> ? O : never }[Asked];
-type ItemOf<O extends Lists> = Reply<O>["items"][number];
+type ListOperation = {
+  [O in ReplyOperation]: Reply<O> extends List<infer _> ? O : never;
+}[ReplyOperation];
+type ItemOf<O extends ListOperation> = Reply<O>["items"][number];
 
-/** A filter of a list. It stands in the address under its name, so that it survives a reload, and Back. */
+/** A filter, which is kept in the address under its name. */
 export interface Filter {
-  /** The name in the address, and in the query. */
+  /** The name in the address and in the query. */
   readonly name: string;
   readonly label: string;
   readonly hint?: string;
-  /** A choice that holds at once; texts without one are sent by `Search`. */
+  /** A choice takes effect at once; texts without one are sent by `Search`. */
   readonly options?: Options;
   readonly type?: "search" | "datetime-local";
   readonly hints?: InputHints;
-  /** Turns typed text into that of the address, and back. */
+  /** Converts typed text for the address, and back. */
   readonly toAddress?: (typed: string) => string;
   readonly fromAddress?: (value: string) => string;
 }
 
-/** The description of a list for its page. */
-export interface ListDescription<O extends Lists> {
+export interface ListDescription<O extends ListOperation> {
   readonly from: O;
   readonly caption: string;
   readonly isCaptionHidden?: boolean;
@@ -46,45 +46,45 @@ export interface ListDescription<O extends Lists> {
   readonly limit: number;
   readonly pollMs?: number;
   readonly filters?: readonly Filter[];
-  /** Filters that stand elsewhere on the page, as they are asked for. */
+  /** Parameters that other controls on the page keep in the address. */
   readonly query?: Readonly<Record<string, readonly string[]>>;
-  /** Loads a part in another way than by one request. */
+  /** In place of one request. */
   readonly read?: ReadList<O>;
   readonly columns: Columns<O>;
   readonly keyOf: (item: ItemOf<O>, position: number) => string | number;
-  readonly empty: Nothing;
-  /** Shown in place of `empty` while a filter is set. */
-  readonly unmatched?: Nothing;
+  readonly empty: EmptyText;
+  /** In place of `empty` while a filter is set. */
+  readonly unmatched?: EmptyText;
 }
 
 /** `show` takes what there is so far. */
-type ReadList<O extends Lists> = (
+type ReadList<O extends ListOperation> = (
   options: RequestOptions<O>,
   show: (soFar: Reply<O>) => void,
 ) => Promise<Reply<O>>;
 
-type Columns<O extends Lists> =
+type Columns<O extends ListOperation> =
   | readonly Column<ItemOf<O>>[]
   | ((items: readonly ItemOf<O>[]) => readonly Column<ItemOf<O>>[]);
-/** The note that there is nothing, and what to do next. */
-type Nothing = readonly [title: string, text: ComponentChildren];
+/** Says that there is nothing, and what to do next. */
+type EmptyText = readonly [title: string, text: ComponentChildren];
 
-interface ListPageProps<O extends Lists> {
+interface ListPageProps<O extends ListOperation> {
   readonly list: ListDescription<O>;
   readonly path?: Readonly<Record<string, string>>;
-  /** Stands between the filters and the table. */
+  /** Between the filters and the table. */
   readonly tools?: (list: Resource<Reply<O>>) => ComponentChildren;
 }
 
-/** A list in parts, with its filters. The part that is shown stands in the address as `cursor`. */
-export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O>) {
+/** A list with its filters. The address has the shown part as `cursor`. */
+export function ListPage<O extends ListOperation>({ list, path, tools }: ListPageProps<O>) {
   const filters = list.filters ?? [];
   const cursor = queryValue("cursor");
   const wanted = {
     ...Object.fromEntries(filters.map((filter) => [filter.name, filterValue(filter)])),
     ...list.query,
   };
-  // The types of the operations tell which parameters and filters each list takes.
+  // The operation's type knows which parameters and filters the list takes.
   const query = { ...wanted, cursor, limit: list.limit };
   const options = { path, query } as unknown as RequestOptions<O>;
   const read: ReadList<O> = list.read ?? ((asked) => request(list.from, { ...asked }));
@@ -122,7 +122,6 @@ export function ListPage<O extends Lists>({ list, path, tools }: ListPageProps<O
   );
 }
 
-/** The way to the other parts of a list. */
 function OtherParts({ cursor, next }: { readonly cursor: string; readonly next: string }) {
   const buttons = useRef<HTMLDivElement>(null);
 
@@ -146,7 +145,7 @@ function OtherParts({ cursor, next }: { readonly cursor: string; readonly next: 
   );
 }
 
-/** Empty for all that a choice does not have, such as what somebody wrote into the address. */
+/** Empty for a value that the choice does not offer, such as one typed into the address. */
 function filterValue({ name, options }: Filter): string {
   const value = queryValue(name);
   const isOffered = options?.some((option) => optionOf(option)[0] === value) ?? true;
@@ -173,7 +172,7 @@ function Choices({ filters }: { readonly filters: readonly Filter[] }) {
 /** Shows what the address says, and changes it. */
 function Search({ filters }: { readonly filters: readonly Filter[] }) {
   const frame = useRef<HTMLElement>(null);
-  // The fields stay, and the focus in them.
+  // Resetting keeps the fields and the focus.
   useEffect(
     () => frame.current?.querySelector("form")?.reset(),
     [filters.map(filterValue).join("\n")],

@@ -1,19 +1,17 @@
-// Notes of pages about their data: that it is loaded, why it does not come, that there is none, what it is.
+// Parts of pages, and notes about their data.
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
-import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
+import type { Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
 import { type Resource, useReply } from "../api/use-resource.ts";
 import { useTitle } from "../state/use-page-visit.ts";
 import { ErrorNote } from "./buttons.tsx";
 
 interface CardProps {
   readonly title: ComponentChildren;
-  /** Stands beside the title. */
   readonly beside?: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-/** A part of a page with a frame and a title. */
 export function Card({ title, beside, children }: CardProps) {
   const id = useId();
   return (
@@ -28,9 +26,8 @@ export function Card({ title, beside, children }: CardProps) {
 }
 
 interface PageHeadProps {
-  /** The way back. */
   readonly back: ComponentChildren;
-  /** The title of the tab. */
+  /** For the title of the tab. */
   readonly shown: string;
   readonly children?: ComponentChildren;
 }
@@ -46,10 +43,10 @@ export function PageHead({ back, shown, children }: PageHeadProps) {
   );
 }
 
-/** A part that comes by what somebody did: it has the focus then, and is scrolled to. */
+/** A part that appears on a user's action: it gets the focus, and is scrolled to. */
 export function Focused({ children }: { readonly children: ComponentChildren }) {
   const part = useRef<HTMLDivElement>(null);
-  // Before anybody sees that what had the focus is gone.
+  // Before paint, as the former focus is gone.
   useLayoutEffect(() => {
     const { top = 0 } = part.current?.getBoundingClientRect() ?? {};
     part.current?.focus({ preventScroll: true });
@@ -79,7 +76,7 @@ export function EmptyState({ title, children }: EmptyStateProps) {
   );
 }
 
-/** `idle`: nothing to say of it. */
+/** `idle` is no tone. */
 export type Tone = "good" | "bad" | "warning" | "busy" | "idle";
 
 /** A word for a state; the colour only repeats it. */
@@ -89,7 +86,7 @@ export function StatusBadge({ tone, text }: { readonly tone: Tone; readonly text
 
 type Fact = readonly [name: string, value: ComponentChildren];
 
-/** Facts about one thing: names and values. A null entry is left out. */
+/** Names and values. Null entries are left out. */
 export function Facts({ facts }: { readonly facts: readonly (Fact | null)[] }) {
   return (
     <dl>
@@ -108,13 +105,12 @@ export function Facts({ facts }: { readonly facts: readonly (Fact | null)[] }) {
 interface ProgressBarProps {
   readonly label: string;
   readonly done: number;
-  /** Null when nobody knows how much there is. */
+  /** Null for an unknown amount. */
   readonly total: number | null;
   /** Beside the bar, such as `1,200 of 5,000 rows, 300 rows/s`. */
   readonly text?: string;
 }
 
-/** The progress of long work. */
 export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
   const id = useId();
   const known = total === null ? {} : { max: Math.max(total, done, 1), value: done };
@@ -128,9 +124,9 @@ export function ProgressBar({ label, done, total, text }: ProgressBarProps) {
 }
 
 interface ViewProps<T> {
-  /** The name of what is loaded, such as `the API keys`. */
+  /** What is loaded, such as `the API keys`. */
   readonly name: string;
-  /** Shown in place of a failure where the service has no such thing. */
+  /** In place of a failure where the service has no such thing. */
   readonly missing?: ComponentChildren;
   readonly children: (data: T) => ComponentChildren;
 }
@@ -139,7 +135,7 @@ interface ResourceViewProps<T> extends ViewProps<T> {
   readonly resource: Pick<Resource<T>, "data" | "error" | "reload">;
 }
 
-/** Something that is loaded: that it is on its way, why it does not come, or what `children` make of it. */
+/** Loaded data, their progress, or their failure. */
 export function ResourceView<T>({ resource, name, missing, children }: ResourceViewProps<T>) {
   const { data, error, reload } = resource;
   if (missing !== undefined && error?.status === 404) return <>{missing}</>;
@@ -156,17 +152,21 @@ export function ResourceView<T>({ resource, name, missing, children }: ResourceV
   );
 }
 
-/** Between two loads of what is loaded again by itself. */
 const POLL_MS = 15_000;
 
-interface LoadedProps<O extends Asked> extends ViewProps<Reply<O>> {
+interface LoadedProps<O extends ReplyOperation> extends ViewProps<Reply<O>> {
   readonly from: O;
   readonly options?: RequestOptions<O>;
   readonly isPolled?: boolean;
 }
 
-/** The reply to a request, as `ResourceView` shows it. */
-export function Loaded<O extends Asked>({ from, options, isPolled, ...view }: LoadedProps<O>) {
+/** The reply to a request in a `ResourceView`. */
+export function Loaded<O extends ReplyOperation>({
+  from,
+  options,
+  isPolled,
+  ...view
+}: LoadedProps<O>) {
   const pollMs = isPolled ? POLL_MS : null;
   const resource = useReply(from, options ?? ({} as RequestOptions<O>), pollMs);
   return <ResourceView resource={resource} {...view} />;

@@ -1,17 +1,17 @@
-// Values as text: what others wrote, times, rows and keys. None can turn what stands beside it around.
+// Values as text. Text of others cannot change the direction of what is around it.
 import { useState } from "preact/hooks";
 
-/** Characters that are shown of a long text. */
+/** Shown of a long text. */
 const SHOWN_CHARS = 200;
 /** Times, numbers and codes stay in one line. */
 const UNBROKEN_CHARS = 32;
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
 
-/** What is shown of it ends after so many characters, until somebody wants all. */
+/** Text beyond `maxChars` is hidden until it is asked for. */
 type Cut<Props> = Props & { readonly maxChars?: number | undefined };
 
-/** A value that others wrote, cut when it is long. */
+/** Text of others, cut when it is long. */
 export function LongText({ text, maxChars = SHOWN_CHARS }: Cut<{ readonly text: string }>) {
   const [isWhole, setWhole] = useState(false);
   if (isBlank(text)) return <span class="quiet">blank text</span>;
@@ -31,26 +31,26 @@ export function LongText({ text, maxChars = SHOWN_CHARS }: Cut<{ readonly text: 
   );
 }
 
-/** True for a text of which nothing is seen: spaces, and characters without a shape. */
+/** True for a text without a visible character. */
 export function isBlank(text: string): boolean {
   return !/[^\p{Cc}\p{Cf}\p{Z}]/u.test(text);
 }
 
 export function shortened(text: string, maxChars = SHOWN_CHARS): string {
-  // A character of two units is not cut in half.
+  // Keeps a surrogate pair whole.
   const begin = text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, "");
   return text.length > maxChars ? `${begin}…` : text;
 }
 
-/** Characters that turn what comes after them around, up to the end of the line. */
+/** Characters that change the direction up to the end of the line. */
 const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** A sentence with texts of others in it, none of which turns the rest of it around. */
+/** A sentence with texts of others in it, which cannot change its direction. */
 export function Sentence({ text }: { readonly text: string }) {
   return <bdi>{text.replaceAll(TURNS, "\ufffd")}</bdi>;
 }
 
-/** A time of the service (ISO 8601), local, with UTC when pointed at. */
+/** A time of the service (ISO 8601) in local time, with UTC as its title. */
 export function TimeText({ at }: { readonly at: string | null }) {
   if (at === null) return <>never</>;
   const time = new Date(at);
@@ -63,28 +63,28 @@ export function TimeText({ at }: { readonly at: string | null }) {
   );
 }
 
-/** Any row, or key of a row. */
+/** A row, or the key of a row. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** A value of a row as text: texts as they are, all else as JSON; empty for a value that is not there. */
+/** Texts as they are, other values as JSON; empty for undefined. */
 export function valueText(value: unknown): string {
   if (value === undefined) return "";
   return typeof value === "string" ? value : JSON.stringify(value);
 }
 
-/** True for values of one text; null is another one than its word. */
+/** True for values of one text; null differs from the text "null". */
 export function isSame(a: unknown, b: unknown): boolean {
   return valueText(a) === valueText(b) && (a === null) === (b === null);
 }
 
-/** A key of a row as text: `shop=a, sku=b`. */
+/** `shop=a, sku=b` */
 export function keyText(key: Fields): string {
   return Object.entries(key)
     .map(([name, value]) => `${name}=${valueText(value)}`)
     .join(", ");
 }
 
-/** A value of a row: null and the empty text can be told from each other and from texts. */
+/** A value of a row; null, the empty text and blank texts look different from each other. */
 export function ValueText({ value, maxChars }: Cut<{ readonly value: unknown }>) {
   if (value === undefined) return <span class="quiet">–</span>;
   if (value === null) return <span class="quiet">null</span>;
@@ -94,7 +94,7 @@ export function ValueText({ value, maxChars }: Cut<{ readonly value: unknown }>)
   return <LongText text={text} maxChars={maxChars} />;
 }
 
-/** Fields of a row or a key in a line, each value on its own. */
+/** Fields in a line. */
 export function FieldsText({ fields, maxChars = 80 }: Cut<{ readonly fields: Fields }>) {
   return (
     <span class="fields">
@@ -107,14 +107,12 @@ export function FieldsText({ fields, maxChars = 80 }: Cut<{ readonly fields: Fie
   );
 }
 
-// Numbers as people read them.
-
-/** `1,234 rows`, `1 row`. */
+/** `1,234 rows`, `1 row` */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count.toLocaleString()} ${count === 1 ? one : many}`;
 }
 
-/** `350 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h`. */
+/** `350 ms`, `4.2 s`, `3 min 5 s`, `2 h 4 min`, `3 d 4 h` */
 export function durationText(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   const seconds = ms / 1_000;
@@ -127,7 +125,7 @@ export function durationText(ms: number): string {
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
 
-/** `12 KiB`, by 1,024. */
+/** `12 KiB` */
 export function bytesText(bytes: number): string {
   let [value, unit] = [bytes, 0];
   while (value >= 1_024 && unit < UNITS.length - 1) {

@@ -1,4 +1,4 @@
-// Every page of the console. The service answers these addresses with the console, all others below /console with 404.
+// Every page of the console. The service answers 404 to other addresses below /console.
 import type { FunctionComponent } from "preact";
 import { lazyPage } from "../components/lazy-page.tsx";
 import { AccountsPage } from "./accounts/accounts-page.tsx";
@@ -15,14 +15,14 @@ import { RejectedPage } from "./rejected/rejected-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { SignInPage, SignUpPage } from "./sign-in-pages.tsx";
 
-/** `anybody`: no one needs to be signed in. The navigation names to each what is for them, but nothing that is for anybody. */
+/** `anybody`: without signing in, and not in the navigation. */
 type Audience = "administrators" | "everybody" | "anybody";
 
 export interface PageEntry {
-  /** Its heading, and its name in the navigation. */
+  /** The heading, and the name in the navigation. */
   readonly name: string;
   readonly address: string;
-  /** Sub-routes, such as `/console/runs/:run`; the component gets their parameters. */
+  /** Sub-routes, such as `/console/runs/:run`, whose parameters the component gets. */
   readonly below: readonly string[];
   readonly audience: Audience;
   readonly component: FunctionComponent<Readonly<Record<string, string>>>;
@@ -30,7 +30,7 @@ export interface PageEntry {
 
 const TABLES = lazyPage(async () => (await import("./tables/tables-page.tsx")).TablesPage);
 
-/** Pages in the order of the navigation. */
+/** In the order of the navigation. */
 export const PAGES: readonly PageEntry[] = [
   page("Overview", "administrators", OverviewPage),
   page("Tables", "administrators", TABLES, [
@@ -58,7 +58,7 @@ function page(
   component: PageEntry["component"],
   below: readonly string[] = [],
 ): PageEntry {
-  // `/console/my-reputation` of `My reputation`.
+  // `My reputation` is at `/console/my-reputation`.
   const address = `/console/${name.toLowerCase().replaceAll(" ", "-")}`;
   return { name, address, below, audience, component };
 }

@@ -5,7 +5,7 @@ import { sayOnNextPage } from "../state/messages.ts";
 import { navigate, place } from "../state/router.ts";
 import { SIGN_IN, SIGN_UP, signIn } from "../state/session.ts";
 
-/** The page for signing in. D-9.3. */
+/** D-9.3. */
 export function SignInPage() {
   const { data: state } = useReply("get /v1/signup", {});
   return (
@@ -38,7 +38,7 @@ export function SignInPage() {
   );
 }
 
-/** The page for making an account. D-9.3. */
+/** D-9.3. */
 export function SignUpPage() {
   const { data: state } = useReply("get /v1/signup", {});
   return (
@@ -60,7 +60,7 @@ function SignUpForm() {
         const credentials = { username: typed("username"), password: typed("password") };
         const body = { ...credentials, email: typed("email") };
         await request("post /v1/signup", { body });
-        // The account is there by now: to sign up once more would be refused.
+        // The account exists now: signing up again would be refused.
         await signIn(credentials).catch(() => {
           sayOnNextPage("Your account was made. Sign in");
           navigate(SIGN_IN + place.value.search);

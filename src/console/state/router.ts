@@ -1,4 +1,4 @@
-// The address that the console shows: the History API, with links as they are in the page.
+// The address of the console, by the History API and plain links.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
 import { say, sayOnNextPage } from "./messages.ts";
@@ -6,18 +6,18 @@ import { say, sayOnNextPage } from "./messages.ts";
 export const BASE = "/console";
 
 interface Place {
-  /** Below `/console`, percent-encoded, without a slash at its end. */
+  /** Below `/console`, percent-encoded, without a slash at the end. */
   readonly path: string;
   readonly search: string;
-  /** The place to which the page is scrolled when somebody comes back to it; null on the first visit. */
+  /** The scroll position of an earlier visit; null on the first. */
   readonly scrollY: number | null;
-  /** False for the page that the browser itself opened: it keeps the focus where the browser puts it. */
+  /** False for the page that the browser opened itself, and whose focus it sets. */
   readonly isVisit: boolean;
 }
 
 export const place = signal<Place>({ path: BASE, search: "", scrollY: null, isVisit: false });
 
-/** Follows the address of the tab from now on. Called once. */
+/** Follows the address of the tab. Called once. */
 export function startRouter(): void {
   history.scrollRestoration = "manual";
   place.value = { ...here(), scrollY: scrollOf(history.state), isVisit: false };
@@ -26,36 +26,33 @@ export function startRouter(): void {
     if (questions.size === 0 || here().path === path) {
       place.value = { ...here(), scrollY: scrollOf(state), isVisit: true };
     } else {
-      // The browser is there already.
+      // The browser has already gone back.
       history.pushState({}, "", path + search);
       leave(() => history.back());
     }
   });
-  // Chromium drops what pagehide writes when the page is loaded anew.
+  // Chromium drops what `pagehide` writes on a reload.
   window.addEventListener("beforeunload", rememberScroll);
   document.addEventListener("click", followLink);
 }
 
-/**
- * Opens an address of the console. `isReplaced`: Back does not lead to the page that is left. `isVisit`: somebody asked for
- * it, so that the focus goes to its heading.
- */
+/** Opens an address of the console. `isReplaced`: without an entry for Back. `isVisit`: by a user, so that the heading gets the focus. */
 export function navigate(address: string, { isReplaced = false, isVisit = true } = {}): void {
-  // A dialog gives the focus back before the page goes.
+  // A dialog gives the focus back before the page changes.
   document.querySelector("dialog")?.close();
-  // Safari takes 100 changes of the history in 10 seconds, and no link beyond them.
+  // Safari takes 100 changes of the history in 10 seconds, and ignores further links.
   if (!isReplaced) rememberScroll();
   history[isReplaced ? "replaceState" : "pushState"]({}, "", address);
   place.value = { ...here(), scrollY: null, isVisit };
 }
 
-/** Somebody wants to leave the page, and is asked first. */
+/** The question to somebody who wants to leave the page. */
 export const leaving = signal<{ readonly question: string; readonly go: () => unknown } | null>(
   null,
 );
 const questions = new Set<string>();
 
-/** Asks before somebody leaves the page; empty while nothing is lost by it. */
+/** Asks before the page is left; an empty question asks nothing. */
 export function useLeaveQuestion(question: string): void {
   useLayoutEffect(() => {
     if (question === "") return;
@@ -68,7 +65,7 @@ export function useLeaveQuestion(question: string): void {
   }, [question]);
 }
 
-/** Leaves the page, after a question where something is lost by it. */
+/** Leaves the page, after its question if it has one. */
 export function leave(go: () => unknown): unknown {
   const [question] = questions;
   if (question === undefined) return go();
@@ -82,20 +79,20 @@ export function leave(go: () => unknown): unknown {
   return;
 }
 
-/** The browser asks before the tab is closed or loaded anew, until what it gives is called. */
+/** The browser asks before the tab is closed or reloaded, until the returned function is called. */
 export function holdTab(): () => void {
   const ask = (event: Event) => event.preventDefault();
   window.addEventListener("beforeunload", ask);
   return () => window.removeEventListener("beforeunload", ask);
 }
 
-/** Asked later: whether the page that is shown now still is, so that what was begun there leads nobody away from another. */
+/** Returns a function that tells whether the present page is still shown, for work that must not lead away from another page. */
 export function whileHere(): () => boolean {
   const { path } = place.value;
   return () => place.value.path === path;
 }
 
-/** Opens an address with a sentence on it; only says it where somebody has gone elsewhere meanwhile. */
+/** Opens an address with a sentence on it, or only says it where somebody has gone elsewhere. */
 export function leadOn(isHere: () => boolean, text: string, address: string): void {
   if (isHere()) {
     sayOnNextPage(text);
@@ -103,7 +100,7 @@ export function leadOn(isHere: () => boolean, text: string, address: string): vo
   } else say(text);
 }
 
-/** Changes parameters of the address, such as a filter, and stays on the page. No value, or an empty one, takes one away. */
+/** Changes parameters of the address and stays on the page. An empty value or list removes a parameter. */
 export function setQuery(
   values: Readonly<Record<string, string | readonly string[]>>,
   { isReplaced = false } = {},
@@ -117,17 +114,17 @@ export function setQuery(
   if (search !== place.value.search) navigate(`${place.value.path}${search}`, { isReplaced });
 }
 
-/** A parameter of the address; empty when it is not there. */
+/** Empty when the parameter is missing. */
 export function queryValue(name: string): string {
   return new URLSearchParams(place.value.search).get(name) ?? "";
 }
 
-/** Every value of a parameter that may stand in the address several times. */
+/** Every value of a repeated parameter. */
 export function queryValues(name: string): readonly string[] {
   return new URLSearchParams(place.value.search).getAll(name);
 }
 
-/** The parameters of a pattern such as `/console/runs/:run` in a path, decoded; null when it does not fit. */
+/** The decoded parameters of a path in a pattern such as `/console/runs/:run`; null when it does not fit. */
 export function matchAddress(
   pattern: string,
   path: string,
@@ -165,7 +162,7 @@ function rememberScroll() {
   history.replaceState({ scrollY: window.scrollY }, "");
 }
 
-/** Takes the clicks that would open a page of the console in this tab. */
+/** Takes clicks that would open a page of the console in this tab. */
 function followLink(event: MouseEvent) {
   const isPlain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey;
   if (event.defaultPrevented || !isPlain || event.altKey) return;
@@ -184,7 +181,7 @@ function isBelow(path: string): boolean {
   return path === BASE || path.startsWith(`${BASE}/`);
 }
 
-/** An address that may be opened after signing in: a page of this console, else `/console`. */
+/** An address to open after signing in: a page of this console, else `/console`. */
 export function safeAddress(text: string): string {
   if (!URL.canParse(text, location.origin)) return BASE;
   const url = new URL(text, location.origin);

@@ -1,4 +1,4 @@
-// The session, as far as this tab knows.
+// The session as this tab knows it.
 import { signal } from "@preact/signals";
 import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
@@ -12,13 +12,13 @@ type Session =
 
 export const session = signal<Session>({ kind: "unknown" });
 
-/** Tabs have one cookie: whoever signs in or out in one does so in all. */
+/** Tabs share the cookie, so signing in or out in one counts for all. */
 let tabs: BroadcastChannel | undefined;
 
 export const SIGN_IN = "/console/sign-in";
 export const SIGN_UP = "/console/sign-up";
 
-/** Asks who is signed in, and again once that changes in another tab. Throws `RequestError`; nobody knows it then. */
+/** Finds out who is signed in, and again after a change in another tab. Throws `RequestError` when nobody knows. */
 export async function findSession(): Promise<void> {
   tabs ??= new BroadcastChannel("sign-in");
   tabs.onmessage = () => {
@@ -38,7 +38,7 @@ export async function findSession(): Promise<void> {
   }
 }
 
-/** Begins a session and opens the page that was asked for. Throws `RequestError`. */
+/** Throws `RequestError`. */
 export async function signIn(credentials: SignIn): Promise<void> {
   await request("post /v1/sessions", { body: credentials });
   noteSignIn();
@@ -46,7 +46,7 @@ export async function signIn(credentials: SignIn): Promise<void> {
   session.value = { kind: "signed_in", account: await request("get /v1/me") };
 }
 
-/** Ends the session. Throws `RequestError` while the service cannot be reached. */
+/** Throws `RequestError` while the service cannot be reached. */
 export async function signOut(): Promise<void> {
   try {
     await request("delete /v1/sessions/current");
@@ -56,7 +56,7 @@ export async function signOut(): Promise<void> {
   endSession("");
 }
 
-/** The session is over: the page for signing in opens, with a sentence on it. */
+/** Opens the page for signing in, with a sentence on it. */
 export function endSession(text: string, address = SIGN_IN): void {
   session.value = { kind: "signed_out" };
   tabs?.postMessage(null);
@@ -64,7 +64,7 @@ export function endSession(text: string, address = SIGN_IN): void {
   navigate(address, { isReplaced: true });
 }
 
-/** The sign-in page with what is shown now as the page to open afterwards. */
+/** The page for signing in, which opens the present page afterwards. */
 export function signInAddress(): string {
   const { path, search } = place.value;
   return `${SIGN_IN}?${new URLSearchParams({ next: path + search })}`;
@@ -76,12 +76,11 @@ export function nextAddress(): string {
   return next.startsWith(SIGN_IN) || next.startsWith(SIGN_UP) ? "/console" : next;
 }
 
-/** The account of who is signed in; null for nobody. */
 export function ownAccount(): Account | null {
   return session.value.kind === "signed_in" ? session.value.account : null;
 }
 
-/** The name of who is signed in; empty for nobody. */
+/** Empty when nobody is signed in. */
 export function ownName(): string {
   return ownAccount()?.username ?? "";
 }

@@ -1,20 +1,19 @@
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Asked, Reply, RequestOptions } from "../api/interface.ts";
+import type { Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
 import { request } from "../api/request.ts";
 import { asRequestError, type RequestError } from "../api/request-error.ts";
 import { reloadShown } from "../api/use-resource.ts";
 import { say } from "./messages.ts";
 
-/** Something that somebody starts and that may fail. */
 interface Action {
-  /** Starts it, unless it is under way. Never rejects. */
+  /** Starts the work unless it is under way. Never rejects. */
   readonly run: () => Promise<void>;
   readonly isBusy: boolean;
-  /** Why it failed the last time; null when it did not. */
+  /** The last failure; null after a success. */
   readonly error: RequestError | null;
 }
 
-/** Keeps whether `work` is under way, and its failure, which is said where nothing is left to show it. */
+/** Tracks `work`. A failure with no place left to show it becomes the message. */
 export function useAction(work: () => Promise<unknown>): Action {
   const [state, setState] = useState<Omit<Action, "run">>({ isBusy: false, error: null });
   const isUnderWay = useRef(false);
@@ -38,7 +37,7 @@ export function useAction(work: () => Promise<unknown>): Action {
     }
     isUnderWay.current = false;
     setState({ isBusy: false, error });
-    // The page for signing in says that a session has ended.
+    // The page for signing in tells that a session has ended.
     if (!isShown.current && error !== null && error.status !== 401)
       say(`Not done: ${error.detail}`);
   }
@@ -46,8 +45,8 @@ export function useAction(work: () => Promise<unknown>): Action {
   return { ...state, run };
 }
 
-/** Asks for a change, says that it was made, and loads anew what the page shows. Throws as `request`. */
-export async function change<O extends Asked>(
+/** Makes a change, says so, and reloads what the page shows. Throws as `request`. */
+export async function change<O extends ReplyOperation>(
   operation: O,
   options: RequestOptions<O>,
   done: string | ((reply: Reply<O>) => string),

@@ -2,13 +2,10 @@ import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { beginPage } from "./messages.ts";
 import { place } from "./router.ts";
 
-/** The time for which a page may grow before its old place is given up. */
+/** Time for a page to grow to its old scroll position. */
 const RESTORE_MS = 3_000;
 
-/**
- * Does what a browser does when a page is opened: the title, the focus (on the heading, to which the reference goes), the
- * place to which the page was scrolled.
- */
+/** Does what a browser does when a page opens: title, focus on the heading of the returned reference, scroll position. */
 export function usePageVisit(name: string) {
   const heading = useRef<HTMLHeadingElement>(null);
   const { path, scrollY, isVisit } = place.value;
@@ -21,19 +18,19 @@ export function usePageVisit(name: string) {
       heading.current?.focus({ preventScroll: true });
     }
     return restoreScroll(scrollY ?? 0);
-    // A filter that changes is no new page.
+    // A changed filter is no new page.
   }, [path, name]);
   return heading;
 }
 
-/** Gives the focus to the heading whenever what had it is taken away. Called once. */
+/** Focuses the heading when the focused element is removed. Called once. */
 export function keepFocus(): void {
   let focused: Element | null = null;
   document.addEventListener("focusin", ({ target }) => {
     focused = target as Element;
   });
   document.addEventListener("focusout", ({ target }) =>
-    // Somebody pressed beside it: it is there, and has no focus to lose.
+    // A press beside the element blurs it while it stays.
     queueMicrotask(() => {
       const element = target as Element;
       if (element.isConnected && element === focused && !element.matches(":focus")) focused = null;
@@ -50,7 +47,7 @@ export function keepFocus(): void {
 
 let pageName = "";
 
-/** Names in the title of the tab what the page shows, such as `profiles` of `Tables`; empty for the page alone. */
+/** Adds to the title of the tab what the page shows, such as `profiles` of `Tables`. */
 export function useTitle(shown: string): void {
   useEffect(() => {
     setTitle(shown);
@@ -62,7 +59,7 @@ function setTitle(shown: string): void {
   document.title = [shown, pageName, "repsync"].filter((part) => part !== "").join(" · ");
 }
 
-/** Scrolls as the page grows, until it is there, somebody else scrolls, or it takes too long. */
+/** Scrolls as the page grows, until it is there, the user scrolls, or it takes too long. */
 function restoreScroll(top: number): () => void {
   const observer = new ResizeObserver(move);
   const timer = setTimeout(stop, RESTORE_MS);

@@ -13,7 +13,7 @@ const PLANS: readonly Plan[] = ["free", "developer", "business", "enterprise"];
 
 interface ActionsProps {
   readonly account: AccountItem;
-  /** Leaves the account's own page with a sentence on what was done; absent elsewhere. */
+  /** Called with a sentence on the account's own page, which it leaves; absent elsewhere. */
   readonly onErased?: (text: string) => void;
 }
 
@@ -21,7 +21,7 @@ export function AccountStatus({ account: { status } }: { readonly account: Accou
   return <StatusBadge tone={status === "active" ? "good" : "warning"} text={status} />;
 }
 
-/** Actions of an administrator on one account; nobody suspends or erases their own here. */
+/** An administrator's actions; nobody suspends or erases the own account here. */
 export function AccountActions({ account, onErased }: ActionsProps) {
   const { username, status } = account;
   const isOwn = ownName() === username;

@@ -48,7 +48,7 @@ const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
   ],
 };
 
-/** Accounts: find one, change its plan, suspend or erase it. `username`: of one. D-9.4. */
+/** All accounts, or the one of `username`. D-9.4. */
 export function AccountsPage({ username }: Readonly<Record<string, string>>) {
   if (username !== undefined) return <AccountDetail username={username} />;
   return (
@@ -59,7 +59,7 @@ export function AccountsPage({ username }: Readonly<Record<string, string>>) {
   );
 }
 
-/** Makes the name of somebody who was erased free for a new person. */
+/** Frees the name of an erased person for somebody new. */
 function ReleaseName() {
   return (
     <Card title="Erased names">
@@ -88,7 +88,6 @@ function ReleaseName() {
   );
 }
 
-/** An account with its usage. */
 function AccountDetail({ username }: { readonly username: string }) {
   return (
     <>

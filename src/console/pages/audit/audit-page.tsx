@@ -10,7 +10,7 @@ import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../compon
 import { counted, TimeText } from "../../components/text.tsx";
 import { useAction } from "../../state/use-action.ts";
 
-/** Times are typed as local ones and stand in the address in UTC. */
+/** Typed in local time, in the address in UTC. */
 const TIME = { type: "datetime-local", toAddress: utcText, fromAddress: localText } as const;
 
 const RECORDS: ListDescription<"get /v1/admin/audit"> = {
@@ -58,7 +58,7 @@ const RECORDS: ListDescription<"get /v1/admin/audit"> = {
   empty: ["No record is found here", "Choose another account or time; Next looks further back."],
 };
 
-/** The audit log: whether it is whole, its heads, and its records by account or time. D-9.4. */
+/** The audit log: its verification, its heads, and its records by account or time. D-9.4. */
 export function AuditPage() {
   return (
     <>
@@ -76,7 +76,6 @@ function Caller({ item: { account, kind } }: { readonly item: AuditItem }) {
 
 type Done = Extract<AuditVerificationEvent, { readonly type: "done" }>;
 
-/** Verifies the log while it tells how far it has come, and shows the heads of its chains. */
 function VerifyLog() {
   const [records, setRecords] = useState(0);
   const [result, setResult] = useState<Done | null>(null);
@@ -130,7 +129,7 @@ function VerifyLog() {
   );
 }
 
-/** Resolves to what was found. Throws `RequestError`. */
+/** Throws `RequestError`. */
 async function verified(signal: AbortSignal, tell: (records: number) => void): Promise<Done> {
   let result: Done | null = null;
   for await (const event of readEventStream("post /v1/admin/audit/verify", { signal })) {

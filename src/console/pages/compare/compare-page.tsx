@@ -15,7 +15,6 @@ import { useWatchedRun } from "../runs/use-watched-run.ts";
 
 type Repair = NonNullable<CompareRun["repair"]>;
 
-/** Descriptions of the repairs. */
 const REPAIRS = [
   ["push", "The rows here are sent there"],
   ["pull", "The rows there are fetched"],
@@ -25,7 +24,7 @@ const REPAIRS = [
   ],
 ] as const satisfies readonly (readonly [Repair, string])[];
 
-/** Compares a table here with the remote's, and repairs it. The address names the comparison that is shown. D-9.4. */
+/** Compares a table with the remote's, and repairs it. The address names the shown comparison. D-9.4. */
 export function ComparePage() {
   const runId = queryValue("run");
   return (
@@ -43,7 +42,6 @@ export function ComparePage() {
   );
 }
 
-/** Chooses a table and compares it. */
 function CompareForm() {
   return (
     <Loaded from="get /api/v1/sync/status" name="the tables">
@@ -90,13 +88,13 @@ function Comparison({ runId }: { readonly runId: string }) {
   );
 }
 
-/** True when it found something, and has not repaired it. */
+/** True for a comparison that found differences, and was no repair. */
 function isRepairable(run: CompareRun): boolean {
   if (run.status !== "success" && run.status !== "partial") return false;
   return run.repair === null && run.different + run.missing_here + run.missing_there > 0;
 }
 
-/** Makes both ends equal in the rows that a comparison found. D-7.5. */
+/** Makes both ends equal in the rows that differ. D-7.5. */
 function RepairForm({ run }: { readonly run: CompareRun }) {
   const [by, setBy] = useState<Repair>("newest");
   return (
@@ -130,7 +128,7 @@ function RepairForm({ run }: { readonly run: CompareRun }) {
   );
 }
 
-/** Names what will be overwritten, and what will be added. */
+/** Says what will be overwritten, and what added. */
 function questionOf(run: CompareRun, by: Repair): string {
   const { table, different, missing_here: here, missing_there: there } = run;
   const rows = counted(different, "row");
@@ -144,7 +142,7 @@ function questionOf(run: CompareRun, by: Repair): string {
   }
 }
 
-/** Starts a comparison, and lets the address name it. It goes on by itself. Throws `RequestError`. */
+/** Starts a comparison, which goes on by itself, and puts its id into the address. Throws `RequestError`. */
 async function startComparison(body: CompareRequest): Promise<void> {
   const isHere = whileHere();
   const controller = new AbortController();
@@ -156,10 +154,10 @@ async function startComparison(body: CompareRequest): Promise<void> {
       runId = headers.get("x-run-id") ?? "";
     },
   });
-  // A comparison can be read by its id from its first event on; from there it is watched as any other.
+  // From the first event on, a comparison can be read by its id, and is watched as any other.
   const { value: first } = await events.next();
   controller.abort();
-  // A failure before it begins, such as a setting that is missing, is kept nowhere.
+  // A comparison that cannot begin, as for a missing setting, has no run.
   if (first?.type === "error") throw new RequestError(400, first);
   if (isHere()) setQuery({ run: runId });
 }

@@ -9,7 +9,7 @@ import { durationText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ENABLE_SYNC, runAddress, toneOf } from "../runs/run-state.tsx";
 
-/** The state of this deployment: health, remote, schedule, tables at both ends, and what went on. D-9.4. */
+/** Health, remote, schedule, tables at both ends, and history of this deployment. D-9.4. */
 export function OverviewPage() {
   return (
     <Loaded from="get /api/v1/sync/overview" name="the overview" isPolled>
@@ -35,13 +35,13 @@ export function OverviewPage() {
   );
 }
 
-/** The note that the registry file is not what is served. D-14.6. */
+/** Says that the registry file cannot be taken up. D-14.6. */
 function RegistryNote({ problem }: { readonly problem: string }) {
   const hint = "The registry file cannot be taken up, and the tables stay as they were.";
   return <ErrorNote error={new RequestError(0, { detail: problem, hint })} />;
 }
 
-/** Health, synchronization, remote and schedule, each with what to do where something is missing. */
+/** Each card says what to do where something is missing. */
 function DeploymentCards({ overview }: { readonly overview: Overview }) {
   const { health, remote, schedule } = overview;
   return (
@@ -130,7 +130,6 @@ const SPANS = [
   ["hours", "A month, by hour"],
 ] as const;
 
-/** Rows moved and lookups over time. */
 function HistoryCharts({ history }: { readonly history: History }) {
   const isByHour = queryValue("span") === "hours";
   const points = isByHour
@@ -161,7 +160,7 @@ function HistoryCharts({ history }: { readonly history: History }) {
   );
 }
 
-/** The last `count` steps of time: those in which nothing went on are not told, and count as 0. */
+/** The last `count` steps of time; quiet ones, which the service leaves out, count as 0. */
 function withQuiet(told: History["hours"], stepMs: number, count: number): History["hours"] {
   const last = Math.floor(Date.now() / stepMs);
   const known = new Map(told.map((point) => [Math.floor(Date.parse(point.at) / stepMs), point]));
@@ -174,7 +173,6 @@ function withQuiet(told: History["hours"], stepMs: number, count: number): Histo
 
 type TableState = Overview["tables"][number];
 
-/** Each table at both ends. */
 const COLUMNS: readonly Column<TableState>[] = [
   {
     title: "Table",

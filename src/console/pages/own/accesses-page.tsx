@@ -9,7 +9,7 @@ import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.ts
 import { LongText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 
-/** The objects of lookups. D-6.1. */
+/** D-6.1. */
 const LOOKUPS: Readonly<Record<Access["purpose"], string>> = {
   reputation_lookup: "Score",
   profile_lookup: "Profile",
@@ -45,7 +45,7 @@ const ACCESSES: ListDescription<"get /v1/me/accesses"> = {
   ],
 };
 
-/** The page `Accesses`: who looked, when, for what, with which outcome, as a list or by days. D-9.4.10. */
+/** Who looked, when, for what, with which outcome, as a list or by days. D-9.4.10. */
 export function AccessesPage() {
   const isByDay = queryValue("view") === "days";
   return (
@@ -80,18 +80,18 @@ function Outcome({ access: { decision, code } }: { readonly access: Access }) {
 }
 
 const DAYS = 31;
-/** Items of one request, the most that a list gives. */
+/** The most items of one request. */
 const PART_ITEMS = 1_000;
-/** Requests after which the days before are left out. */
+/** After so many requests earlier days are left out. */
 const MAX_PARTS = 20;
 
 interface DayCounts {
   readonly days: readonly { date: string; calls: number; denied: number }[];
-  /** There are more in these days than were counted. */
+  /** These days have more than was counted. */
   readonly isCut: boolean;
 }
 
-/** The accesses of the last days, in local time. */
+/** Accesses by day in local time. */
 function AccessDays() {
   const [read, setRead] = useState(0);
   const counts = useResource((signal) => countByDay(signal, setRead));
@@ -145,7 +145,7 @@ async function countByDay(
   return { days: [...days.values()], isCut: true };
 }
 
-/** The last days by their dates, the oldest first, with nothing counted. */
+/** Counts of 0 by date, the oldest first. */
 function lastDays() {
   const now = new Date();
   const noon = (day: number) => new Date(now.getFullYear(), now.getMonth(), day, 12).toISOString();

@@ -25,7 +25,7 @@ const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
   expired: "warning",
   revoked: "idle",
 };
-/** Seconds for which the old key goes on. */
+/** Seconds for which the old key stays valid. */
 const OVERLAPS = [
   ["0", "It ends at once"],
   ["3600", "It goes on for an hour"],
@@ -52,7 +52,7 @@ const KEYS: ListDescription<"get /v1/me/api-keys"> = {
   ],
 };
 
-/** The keys that were made on this page, the newest first. */
+/** Keys made on this page, the newest first. */
 const issued = signal<readonly IssuedApiKey[]>([]);
 
 async function show(asked: Promise<IssuedApiKey>): Promise<void> {
@@ -67,9 +67,9 @@ function forget(id: string): void {
   issued.value = issued.value.filter((key) => key.id !== id);
 }
 
-/** The page `API keys`: make, rotate, revoke, last used. D-9.4.10. */
+/** D-9.4.10. */
 export function ApiKeysPage() {
-  // Nothing of them is there for whoever comes next.
+  // Whoever comes next must not find them.
   useLayoutEffect(
     () => () => {
       issued.value = [];
@@ -91,7 +91,7 @@ export function ApiKeysPage() {
   );
 }
 
-/** A key that was made just now: the only time that it is shown. D-5.5. */
+/** A new key, which is shown once only. D-5.5. */
 function NewKey({ issued: { id, key, name } }: { readonly issued: IssuedApiKey }) {
   const panel = useRef<HTMLDivElement>(null);
   const [isCopied, setCopied] = useState(false);
@@ -102,7 +102,7 @@ function NewKey({ issued: { id, key, name } }: { readonly issued: IssuedApiKey }
   }, []);
 
   return (
-    // Somebody may copy it by hand, too.
+    // A selection may be copied by hand, too.
     <div ref={panel} class="new-key" tabIndex={-1} onCopy={() => setCopied(true)}>
       <Card title={<bdi>{`The key “${name}”`}</bdi>}>
         <p>

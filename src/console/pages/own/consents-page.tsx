@@ -8,7 +8,7 @@ import { change } from "../../state/use-action.ts";
 
 type Purpose = Consent["purpose"];
 
-/** Purposes, and what a consent to each allows. D-6.1. */
+/** What a consent to each purpose allows. D-6.1. */
 const PURPOSES = [
   ["reputation_lookup", "Score, profile and platforms"],
   ["profile_lookup", "Profile only"],
@@ -48,7 +48,7 @@ const CONSENTS: ListDescription<"get /v1/me/consents"> = {
   unmatched: ["No consent is like this", "Choose another status or purpose."],
 };
 
-/** The page `Consents`: give, revoke, history. D-9.4.10. */
+/** D-9.4.10. */
 export function ConsentsPage() {
   return (
     <>

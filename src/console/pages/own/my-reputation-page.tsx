@@ -10,7 +10,7 @@ import { change, useAction } from "../../state/use-action.ts";
 const MAX_SCORE = 100;
 const MAX_STARS = 5;
 
-/** The page `My reputation`: the score, how it came about, and whether it is public. D-9.4.10. */
+/** The score, how it came about, and whether it is public. D-9.4.10. */
 export function MyReputationPage() {
   return (
     <Loaded from="get /v1/me/reputation" name="your reputation" missing={NO_PROFILE}>

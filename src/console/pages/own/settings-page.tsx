@@ -9,7 +9,7 @@ import { say } from "../../state/messages.ts";
 import { endSession, ownAccount, ownName } from "../../state/session.ts";
 import { change } from "../../state/use-action.ts";
 
-/** The page `Settings`: profile, password, sessions, erasure. D-9.4.10. */
+/** D-9.4.10. */
 export function SettingsPage() {
   const none = <p>This account has no profile: nobody can look it up.</p>;
   return (
@@ -64,7 +64,7 @@ function PasswordForm() {
         say("Your password is changed; your other sessions have ended");
       }}
     >
-      {/* So that password managers know whose it is. */}
+      {/* Tells password managers whose password it is. */}
       <input type="text" autocomplete="username" value={ownName()} readOnly hidden />
       <PasswordField label="Current password" name="current_password" />
       <PasswordField
@@ -135,7 +135,7 @@ function withoutSaved(now: Partial<Draft>, saved: Partial<Draft>): Partial<Draft
   return Object.fromEntries(left);
 }
 
-/** The fields of one's own profile. Only what was changed is sent. */
+/** The own profile. Only changes are sent. */
 function ProfileForm({ saved }: { readonly saved: OwnProfile }) {
   const [changes, setChanges] = useState<Partial<Draft>>({});
   const draft = { ...saved, ...changes };
@@ -147,7 +147,7 @@ function ProfileForm({ saved }: { readonly saved: OwnProfile }) {
 
   async function save() {
     await change("patch /v1/me/profile", { body: changes }, "Your profile is saved");
-    // Text that was typed meanwhile is not saved yet.
+    // Changes made during the request are not saved yet.
     setChanges((now) => withoutSaved(now, changes));
   }
 

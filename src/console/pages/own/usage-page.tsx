@@ -8,10 +8,10 @@ import { TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ownName } from "../../state/session.ts";
 
-/** Share of a limit from which it is worth a word. */
+/** Share of a limit from which the page warns. */
 const NEARLY = 0.8;
 
-/** The page `Usage`: the limits of the plan, the calls of each day, and how to call. D-9.4.10. */
+/** The limits of the plan, the calls of each day, and how to call. D-9.4.10. */
 export function UsagePage() {
   return (
     <>
@@ -77,7 +77,7 @@ function Days({ days }: { readonly days: Usage["days"] }) {
   return <DayBars caption="Calls of the last 31 days, in UTC" name="Calls" days={days} />;
 }
 
-/** A line for a shell that looks somebody up, as the address of this page says. */
+/** A shell command that looks up the person in the address of the page. */
 function CurlLine() {
   const own = ownName();
   const [username, setUsername] = useState(queryValue("username") || own);
@@ -110,7 +110,7 @@ function CurlLine() {
   );
 }
 
-/** Whatever the name is: nothing of it means anything to a shell. */
+/** The name is escaped, so that it means nothing to a shell. */
 function curlLine(username: string): string {
   const name = encodeURIComponent(username.toWellFormed()).replaceAll("'", "%27");
   const url = `${location.origin}/v1/public/profiles/${name}/reputation`;

@@ -45,14 +45,14 @@ const REJECTED: ListDescription<"get /api/v1/sync/rejected"> = {
   unmatched: ["Nothing of this table was rejected", WAITING],
 };
 
-/** Records that one end rejected: why, and what to do about it. `id`: one of them. D-9.4. */
+/** Records that one end rejected, or the one of `id`. D-9.4. */
 export function RejectedPage({ id }: Readonly<Record<string, string>>) {
   if (id === undefined) return <RejectedList />;
   return <RejectedDetail id={id} />;
 }
 
 function RejectedList() {
-  // The address may name a table before the others are known.
+  // The address may name a table before the tables are loaded.
   const names = [...new Set([...useTableNames(), queryValue("table")])].filter(Boolean);
   const options: Options = [["", "All tables"], ...names];
   return <ListPage list={{ ...REJECTED, filters: [{ name: "table", label: "Table", options }] }} />;
@@ -77,7 +77,6 @@ const OUTCOMES = {
   dropped: "It was dropped: the row here stays",
 } as const;
 
-/** A rejected record: the reason, and all of its fields. */
 function RejectedDetail({ id }: { readonly id: string }) {
   const gone = (
     <EmptyState title="This record waits no more">It was written or dropped.</EmptyState>
@@ -125,7 +124,6 @@ function RejectedDetail({ id }: { readonly id: string }) {
   );
 }
 
-/** Actions on a rejected record. */
 function RejectedActions({ record }: { readonly record: RejectedRecord }) {
   const { id, table, key } = record;
   const text = shortened(keyText(key), 80);

@@ -14,14 +14,11 @@ import type { Difference, WatchedRun } from "./use-watched-run.ts";
 interface CompareOutcomeProps {
   readonly run: CompareRun;
   readonly watched: WatchedRun;
-  /** Advice, before the rows. */
+  /** Advice before the rows. */
   readonly children?: ComponentChildren;
 }
 
-/**
- * The outcome of a comparison: the rows that differ side by side, with the cells that differ marked, and those that one end
- * does not have.
- */
+/** The rows that differ, side by side with their differing cells marked, and the rows that one end lacks. */
 export function CompareOutcome({ run, watched, children }: CompareOutcomeProps) {
   const { different, missing_here: missingHere, missing_there: missingThere } = run;
   const hasEnded = run.status === "success" || run.status === "partial";
@@ -61,11 +58,11 @@ interface CellPair {
 function SideBySide({ found }: { readonly found: Difference }) {
   const here: Fields = found.here ?? {};
   const there: Fields = found.there ?? {};
-  // The columns of the key are in the caption.
+  // Columns of the key are in the caption.
   const columns = [...new Set([...Object.keys(here), ...Object.keys(there)])];
   return (
     <DataTable
-      // The whole key stands in the rows.
+      // The rows have the whole key.
       caption={shortened(keyText(found.key))}
       isDense
       columns={PAIR_COLUMNS}
@@ -83,7 +80,7 @@ const PAIR_COLUMNS: readonly Column<CellPair>[] = [
   { title: "There", isMarked: isDifferent, cell: ({ there }) => <ValueText value={there} /> },
 ];
 
-/** Rows that one end does not have, as the other has them. */
+/** Rows that one end lacks, as the other has them. */
 function missingTable(where: "here" | "there", rows: readonly Difference[], count: number) {
   if (rows.length === 0) return null;
   const other = where === "here" ? "there" : "here";

@@ -18,12 +18,12 @@ import {
 } from "./run-state.tsx";
 import { type Transfer, useWatchedRun, type WatchedRun } from "./use-watched-run.ts";
 
-/** A run or comparison at its own address, while it is under way and after. */
+/** The page of a run or comparison. */
 export function RunDetail({ runId }: { readonly runId: string }) {
   const path = { run_id: runId };
   const { data, error } = useReply("get /api/v1/sync/runs/{run_id}", { path });
   const { watched, error: streamError } = useWatchedRun(runId);
-  // A dry run is in no list once it has ended; what it told is. D-4.11.
+  // An ended dry run is in no list, but its events are kept. D-4.11.
   const isGone = error?.status === 404;
   const isDryRunGone = isGone && watched.lines.length > 0;
   return (
@@ -51,10 +51,10 @@ interface ShownRunProps {
   readonly children?: ComponentChildren;
 }
 
-/** A run or comparison while it is under way, and after. */
+/** A run or comparison, running or ended. */
 export function ShownRun({ run, watched, children }: ShownRunProps) {
   const isRunning = run.status === "running";
-  // A comparison that failed has not seen all of the rows.
+  // A failed comparison has not seen all rows.
   const hasCounts = !isRunning && (run.kind === "sync" || run.status !== "failed");
   const title = (
     <>
@@ -70,7 +70,7 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
           facts={[
             [
               "Status",
-              // Screen readers say how it has ended.
+              // Screen readers announce the end.
               <span role="status">
                 <StatusBadge tone={toneOf(run.status)} text={run.status} />
               </span>,
@@ -109,7 +109,6 @@ const DRY_RUN_COLUMNS: readonly Column<Transfer>[] = [
   { title: "Status", cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} /> },
 ];
 
-/** The events of a run in words. */
 function RunLines({ lines }: { readonly lines: readonly string[] }) {
   if (lines.length === 0) return null;
   return (
@@ -132,7 +131,6 @@ interface ResultRow extends TableResult {
   readonly table: string;
 }
 
-/** Results of a run, table by table. */
 function TableResults({ tables }: { readonly tables: Readonly<Record<string, TableResult>> }) {
   const rows = Object.entries(tables).map(([table, result]) => ({ table, ...result }));
   const warnings = rows.flatMap(({ table, warnings: texts }) =>
@@ -190,7 +188,7 @@ const COLUMNS: readonly Column<ResultRow>[] = [
   { title: "Took", isNumber: true, cell: ({ duration_ms: took }) => durationText(took) },
 ];
 
-/** Shown where there are any. */
+/** For runs with deletes. */
 const DELETES: readonly Column<ResultRow>[] = [
   number("Deleted here", ({ deleted_here: count }) => count),
   number("Deleted there", ({ deleted_there: count }) => count),

@@ -1,4 +1,4 @@
-// Common parts of runs and comparisons: their work in words, how far they have come, the way to cancel them, why they failed.
+// What pages of runs and comparisons share.
 import type { Run } from "../../api/interface.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { reloadShown, useReply } from "../../api/use-resource.ts";
@@ -8,7 +8,7 @@ import { counted } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
 import type { Transfer, WatchedRun } from "./use-watched-run.ts";
 
-/** The progress of a run: the transfer under way as a bar. */
+/** The running transfer as a bar. */
 export function LiveProgress({ watched }: { readonly watched: WatchedRun }) {
   const { transfers, comparison, retry } = watched;
   const underWay = transfers.findLast(({ status }) => status === "running");
@@ -48,7 +48,7 @@ function transferText({ moved, total, rowsPerSecond }: Transfer): string {
   return rowsPerSecond === null ? text : `${text}, ${rowsPerSecond.toLocaleString()} rows/s`;
 }
 
-/** Ends a run, a comparison or an import before its next write. Busy until it has ended. D-7.8. */
+/** Ends a run, a comparison or an import before its next write, and is busy until then. D-7.8. */
 export function CancelRun({ runId }: { readonly runId: string }) {
   const path = { run_id: runId };
 
@@ -65,14 +65,13 @@ export function CancelRun({ runId }: { readonly runId: string }) {
   return <ActionButton onPress={cancel}>Cancel</ActionButton>;
 }
 
-/** Advice while synchronization is disabled. */
 export const ENABLE_SYNC = (
   <>
     Set <code>SYNC_ENABLED=true</code> and <code>SYNC_API_KEY</code>, and start the service again.
   </>
 );
 
-/** Why a run failed, or is not whole, and what to do. */
+/** Why a run failed, or is incomplete, and what to do. */
 export function RunFailure({ run }: { readonly run: Run }) {
   if (run.error !== undefined) {
     const failure = new RequestError(0, { detail: run.error, hint: adviceOn(run) });
@@ -87,14 +86,13 @@ export function RunFailure({ run }: { readonly run: Run }) {
   );
 }
 
-/** The page of one run. */
 export function runAddress(runId: string): string {
   return `/console/runs/${encodeURIComponent(runId)}`;
 }
 
 const DIRECTIONS = { push: "Push", pull: "Pull", both: "Push and pull" } as const;
 
-/** The text of a run's work: `Pull, full`, `Comparison with repair by push`. */
+/** `Pull, full`, `Comparison, repair by push` */
 export function workText(run: Run): string {
   if (run.kind === "compare") {
     return run.repair === null ? "Comparison" : `Comparison, repair by ${run.repair}`;
@@ -105,7 +103,7 @@ export function workText(run: Run): string {
   return words.join(", ");
 }
 
-/** Behind what a run does: the table, where it is one. */
+/** The table of a run of one table. */
 export function OfTable({ run }: { readonly run: Run }) {
   const [table, ...others] = tablesOf(run);
   if (table === undefined || others.length > 0) return null;
@@ -117,17 +115,16 @@ export function OfTable({ run }: { readonly run: Run }) {
   );
 }
 
-/** The tables of the registry; none before they are loaded, and while sync is disabled. */
+/** None before they are loaded, and while synchronization is disabled. */
 export function useTableNames(): readonly string[] {
   return useReply("get /api/v1/sync/status", {}).data?.tables ?? [];
 }
 
-/** The tables of a run; none before one has begun. */
+/** None before the first table has begun. */
 export function tablesOf(run: Run): readonly string[] {
   return run.kind === "compare" ? [run.table] : Object.keys(run.tables);
 }
 
-/** Who or what started a run. */
 export const TRIGGERS: Readonly<Record<Run["trigger"], string>> = {
   api: "interface",
   stream: "interface, stream",
@@ -135,19 +132,18 @@ export const TRIGGERS: Readonly<Record<Run["trigger"], string>> = {
   schedule: "schedule",
 };
 
-/** The colour of a state. */
 export function toneOf(status: Run["status"]): Tone {
   return ({ running: "busy", success: "good", partial: "warning", failed: "bad" } as const)[status];
 }
 
-/** Advice after an error beside the error's own. */
+/** Advice about a failed run. */
 function adviceOn({ error, kind }: Run): string {
   const when = error?.startsWith("Cancelled") ? "" : " when that is mended";
   if (kind === "compare" && when !== "") return `Start the comparison again${when}.`;
   return `What was moved before stays. Start it again${when}: it goes on where it stopped.`;
 }
 
-/** The rows that a run moved, or a comparison found, by what became of them; undefined where it tells nothing of them. */
+/** Rows by what became of them; undefined where the run does not tell. */
 export function countsOf(
   run: Run,
 ): readonly (readonly [name: string, count: number | undefined])[] {
@@ -171,7 +167,7 @@ export function countsOf(
   ];
 }
 
-/** The text of an ended run's result: `12 pushed, 3 rejected`. */
+/** `12 pushed, 3 rejected` */
 export function outcomeText(run: Run): string {
   const told = countsOf(run).flatMap(([name, count = 0]) =>
     count === 0 ? [] : [`${count.toLocaleString()} ${name.toLowerCase()}`],

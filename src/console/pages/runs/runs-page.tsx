@@ -23,7 +23,7 @@ import {
 } from "./run-state.tsx";
 import { useWatchedRun } from "./use-watched-run.ts";
 
-/** A browser opens few connections to one service, and each run that is watched takes one. */
+/** A watched run takes one of the few connections that a browser opens to a service. */
 const MAX_WATCHED = 2;
 
 const RUNS: ListDescription<"get /api/v1/sync/runs"> = {
@@ -57,7 +57,7 @@ const RUNS: ListDescription<"get /api/v1/sync/runs"> = {
   ],
 };
 
-/** Runs of synchronization: start one, watch those under way, see what they did. `run`: the id of one. D-9.4. */
+/** All runs, or the one of the id `run`. D-9.4. */
 export function RunsPage({ run: runId }: Readonly<Record<string, string>>) {
   if (runId !== undefined) return <RunDetail runId={runId} />;
   return (
@@ -76,7 +76,7 @@ export function RunsPage({ run: runId }: Readonly<Record<string, string>>) {
   );
 }
 
-/** A run under way, wherever it was started. */
+/** A running run, wherever it was started. */
 function RunningRun({ run }: { readonly run: Run }) {
   const { watched, error } = useWatchedRun(run.run_id);
   const title = (
@@ -113,7 +113,7 @@ const DIRECTIONS = [
 /** Starts a run, and opens its page. D-9.4. */
 function StartRun() {
   const tables = useTableNames();
-  /** The request that is asked about before it begins. */
+  /** The request that waits for a confirmation. */
   const [forced, setForced] = useState<TriggerRequest | null>(null);
   return (
     <Card title="Start a run">

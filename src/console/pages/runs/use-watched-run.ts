@@ -4,21 +4,20 @@ import type { CompareEvent, RunEvent } from "../../api/interface.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 
-/** The pause before what came is shown again. */
+/** Events are shown at most so often. */
 const SHOW_MS = 100;
-/** Between two attempts to read on. */
+/** The pause before a broken stream is read again. */
 const AGAIN_MS = 1_500;
 
 interface Watching {
   readonly watched: WatchedRun;
-  /** Why nothing comes at the moment; null when something may. */
+  /** Why nothing comes now; null while something may. */
   readonly error: RequestError | null;
 }
 
 /**
- * Watches a run or comparison, wherever it was started, from its beginning on. A stream that breaks off is read anew until
- * the run has finished; what the page shows of it is loaded again then. A tab that nobody looks at takes none of the few
- * connections that a browser opens to one service.
+ * Watches a run or comparison from its beginning. A broken stream is read anew until the run has finished; then the page is loaded
+ * again. A hidden tab does not watch, as a browser opens few connections to a service.
  */
 export function useWatchedRun(runId: string): Watching {
   const [watching, setWatching] = useState<Watching>({ watched: NOTHING_TOLD, error: null });
@@ -56,14 +55,14 @@ async function watch(
       if (signal.aborted) return;
       const error = asRequestError(failure);
       show({ watched: NOTHING_TOLD, error });
-      // A request that is refused now is refused later too.
+      // The service would refuse the next request, too.
       if (error.status >= 400 && error.status < 500 && error.status !== 429) return;
     }
     await new Promise((resolve) => setTimeout(resolve, AGAIN_MS));
   }
 }
 
-/** Shows what the stream tells, and whether it told the end. */
+/** Shows the stream's events. True when they told the end. */
 async function readWhole(
   runId: string,
   signal: AbortSignal,
@@ -83,7 +82,7 @@ async function readWhole(
     const events = readEventStream("get /api/v1/sync/runs/{run_id}/events", {
       path: { run_id: runId },
       signal,
-      // Every comment tells of a retry, such as `retry 3 of 8 in 4 s: <reason>`.
+      // Each comment is about a retry, such as `retry 3 of 8 in 4 s: <reason>`.
       onComment: (retry) => take(withLine({ ...watched, retry }, retry)),
     });
     for await (const event of events) take(afterEvent(watched, event));
@@ -108,7 +107,6 @@ export interface Transfer {
   readonly status: "running" | "success" | "partial" | "failed";
 }
 
-/** A comparison. */
 interface Comparison {
   readonly total: number | null;
   readonly rows: number;
@@ -119,7 +117,7 @@ export interface WatchedRun {
   readonly transfers: readonly Transfer[];
   /** Null for runs. */
   readonly comparison: Comparison | null;
-  /** The retry that is waited for; null for none. */
+  /** The retry that is waited for. */
   readonly retry: string | null;
   /** The last events in words, the newest last. */
   readonly lines: readonly string[];
@@ -136,7 +134,6 @@ const NOTHING_TOLD: WatchedRun = {
 
 const MAX_LINES = 200;
 
-/** The state after an event. */
 function afterEvent(watched: WatchedRun, event: WatchedEvent): WatchedRun {
   const next = { ...advanced(watched, event), retry: null };
   const line = lineOf(event);

@@ -1,11 +1,10 @@
-// Choosing a file, and saying what it is like. D-14.1, D-14.4.
+// Choosing a file and its form. D-14.1, D-14.4.
 import { useEffect, useState } from "preact/hooks";
 import { ENCODINGS } from "../../../domain/shared/text.ts";
 import type { FileForm, SentFile } from "../../api/interface.ts";
 import { refusal } from "../../api/request-error.ts";
 import { Field, FileField, NAME_HINTS, SelectField, type Typed } from "../../components/form.tsx";
 
-/** A file, and what it is like. */
 export interface FileChoice {
   readonly name: string;
   readonly file: SentFile;
@@ -30,7 +29,7 @@ const ACCEPT = [...Object.keys(ENDINGS), "gz"].map((ending) => `.${ending}`).joi
 
 const NOT_SAID = ["", "not said"] as const;
 
-/** Reads the form. Throws `RequestError` where no file is chosen, or nobody knows its format. */
+/** Throws `RequestError` without a file, or for an unknown format. */
 export function readChoice(content: File | null, typed: Typed): FileChoice {
   if (content === null) throw refusal("file", "Choose a file");
   const ending = endingOf(content.name);
@@ -53,7 +52,7 @@ export function readChoice(content: File | null, typed: Typed): FileChoice {
   };
 }
 
-/** Without that of a file that is packed. */
+/** The ending before `.gz`. */
 function endingOf(name: string): string {
   return /\.([a-z]+)(?:\.gz)?$/i.exec(name)?.[1]?.toLowerCase() ?? "";
 }
@@ -61,12 +60,12 @@ function endingOf(name: string): string {
 interface FileFieldsProps {
   readonly file: File | null;
   readonly onFile: (file: File | null) => void;
-  /** The text of the choices by which nothing is said, and the encoding. */
+  /** What happens where a choice is left open. */
   readonly otherwise: string;
   readonly usualEncoding?: string | undefined;
 }
 
-/** Fields for `readChoice`, within a form. */
+/** Fields of `readChoice`, within a form. */
 export function FileFields({ file, onFile, otherwise, usualEncoding }: FileFieldsProps) {
   const [encoding, setEncoding] = useState("");
   const { text, supposed } = useBeginning(file, encoding || usualEncoding || "utf-8");
@@ -83,7 +82,7 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
       {text !== "" && (
         <>
           <p class="quiet">It begins with</p>
-          <pre class="code-line">{firstLines(text)}</pre>
+          <pre class="code-line">{text.split(/\r\n|\r|\n/, SHOWN_LINES).join("\n")}</pre>
         </>
       )}
       {isEncodedOtherwise && (
@@ -138,17 +137,18 @@ export function FileFields({ file, onFile, otherwise, usualEncoding }: FileField
   );
 }
 
+/** Enough to see a wrong encoding or delimiter. */
 const SHOWN_BYTES = 2_000;
 const SHOWN_LINES = 5;
 
-/** Byte order marks, which go before any other word. */
+/** Byte order marks, which decide before any choice. */
 const MARKS = [
   ["utf-8", [0xef, 0xbb, 0xbf]],
   ["utf-16le", [0xff, 0xfe]],
   ["utf-16be", [0xfe, 0xff]],
 ] as const;
 
-/** The begin of a file, and the encoding that it is shown in; empty for one that is packed, or not chosen yet. */
+/** The beginning of a file and the encoding in which it is shown; empty for a packed file, and without a file. */
 function useBeginning(file: File | null, otherwise: string) {
   const [beginning, setBeginning] = useState<Uint8Array | null>(null);
   useEffect(() => {
@@ -172,9 +172,4 @@ function useBeginning(file: File | null, otherwise: string) {
   const supposed = marked?.[0] ?? otherwise;
   // The bytes may end within a character.
   return { supposed, text: new TextDecoder(supposed).decode(bytes, { stream: true }) };
-}
-
-/** Enough to see a wrong encoding or another delimiter. */
-function firstLines(text: string): string {
-  return text.split(/\r\n|\r|\n/, SHOWN_LINES).join("\n");
 }

@@ -8,13 +8,13 @@ import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/for
 import { Card, Focused } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 
-/** Wishes for a guess. */
+/** What somebody wants otherwise than it is guessed. */
 export interface GuessWishes {
   /** Null for the guess. */
   readonly key: readonly string[] | null;
   /** A column, `none`, or empty for the guess. */
   readonly time: string;
-  /** Types of columns. */
+  /** Types by column. */
   readonly types: Readonly<Record<string, string>>;
 }
 
@@ -24,17 +24,17 @@ type GuessedColumn = TableGuess["columns"][number];
 
 interface GuessFormProps {
   readonly guess: TableGuess;
-  /** The wishes that the guess goes by. */
+  /** The wishes of this guess. */
   readonly wishes: GuessWishes;
   readonly isNumbered: boolean;
-  /** The name for the table, which outlasts another guess of its file. */
+  /** The name for the table, kept over other guesses of its file. */
   readonly name: string;
   readonly onName: (name: string) => void;
   readonly onGuess: (wishes: GuessWishes) => Promise<unknown>;
   readonly onMake: (entry: object) => Promise<unknown>;
 }
 
-/** A guess with its reasons, which can be changed, and the table that is made of it. */
+/** A guess with its reasons and choices, and the entry that is made of it. */
 export function GuessForm({ guess, wishes, isNumbered, onGuess, ...table }: GuessFormProps) {
   const [wanted, setWanted] = useState(wishes);
   const wish = (more: Partial<GuessWishes>) => setWanted({ ...wanted, ...more });
@@ -83,7 +83,7 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, ...table }: Gues
   );
 }
 
-/** Doubts about the guess that somebody should look at first. */
+/** Doubts to look at first. */
 function Warnings({ guess: { warnings, columns } }: { readonly guess: TableGuess }) {
   const problems = columns.flatMap(({ name, problems }) =>
     problems.map((problem) => `${name}: an import fails ${problem}`),
@@ -163,7 +163,7 @@ interface EntryFormProps extends Pick<GuessFormProps, "name" | "onName" | "onMak
   readonly entry: object;
 }
 
-/** The entry for the registry, to be changed in every part, and its name. */
+/** The entry for the registry and its name, both editable. */
 function EntryForm({ entry, name, onName, onMake }: EntryFormProps) {
   const [pasted, setPasted] = useState<RequestError | null>(null);
   if (pasted !== null) return <PasteByHand error={pasted} />;
@@ -211,7 +211,7 @@ function readEntry(text: string): object {
   }
 }
 
-/** The service cannot write its registry file. */
+/** Shown when the service cannot write its registry file. */
 function PasteByHand({ error }: { readonly error: RequestError }) {
   return (
     <>

@@ -4,7 +4,7 @@ import { Facts } from "../../components/notes.tsx";
 import { counted, type Fields, ValueText } from "../../components/text.tsx";
 import type { EndedImport, ImportResult } from "./use-import.ts";
 
-/** The outcome of an import, or of a dry run: counts, what was refused and why, and what is overwritten. D-14.7. */
+/** Counts, refused records with reasons, and overwritten values of an import or a dry run. D-14.7. */
 export function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
   const { result, error, isDryRun } = ended;
   return (
@@ -66,7 +66,7 @@ function problemTable(name: string, total: number, list: readonly Problem[]) {
 
 const LINE: Column<Place> = {
   ...{ title: "Line", isNumber: true, isHeader: true },
-  // A remark about the whole file has no place of its own.
+  // A remark about the whole file has no line.
   cell: ({ line, column, key }) =>
     column === null && key === undefined ? "file" : line.toLocaleString(),
 };
@@ -84,7 +84,7 @@ const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
   { title: "Value", cell: ({ value }) => value !== null && <ValueText value={value} /> },
 ];
 
-/** A column of a row that would be overwritten. */
+/** A value that would be overwritten. */
 interface Change extends Place {
   readonly here: unknown;
   readonly record: unknown;

@@ -12,7 +12,7 @@ import { FORCE, ForceField } from "./row-conflict.tsx";
 import { AllRows, tableAddress } from "./row-page.tsx";
 import { type EndedImport, type FileImport, useImport, type WantedImport } from "./use-import.ts";
 
-/** Imports a file into a table: first what it would do, then what it did. D-14.5. */
+/** Previews and imports a file into a table. D-14.5. */
 export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   const { table } = listed;
   const [file, setFile] = useState<File | null>(null);
@@ -44,7 +44,7 @@ export function ImportPage({ listed }: { readonly listed: ListedTable }) {
   );
 }
 
-/** The registry's entry about the files of a table. */
+/** What the registry says about files of the table. */
 function formOf({ entry }: ListedTable) {
   type Form = { readonly number_rows?: boolean; readonly encoding?: string };
   return (entry as { readonly import?: Form }).import ?? {};
@@ -98,7 +98,7 @@ function optionsIn(typed: Typed): WantedImport["options"] {
   };
 }
 
-/** The progress of an import, or its end. */
+/** The progress or the end of an import. */
 export function ImportWork({ table, work }: { readonly table: string; readonly work: FileImport }) {
   const { state, start, abort } = work;
   if (state.kind === "idle") return null;
@@ -156,7 +156,7 @@ interface ImportButtonProps {
   readonly onImport: () => unknown;
 }
 
-/** Nothing where the preview found no end, or nothing to do. What removes rows is asked about once more. */
+/** Nothing after a preview that failed, or found nothing to do. Removing rows is confirmed. */
 function ImportButton({ table, ended: { result, error }, onImport }: ImportButtonProps) {
   if (error !== null || result === null || result.written + (result.removed ?? 0) === 0) {
     return null;

@@ -10,22 +10,22 @@ import { ImportWork } from "./import-page.tsx";
 import { ALL_TABLES } from "./row-page.tsx";
 import { useImport } from "./use-import.ts";
 
-/** Stands for the name of a table, which has no such sign. */
+/** Stands where a table's name stands, which has no hyphen. */
 export const FROM_FILE = "from-file";
 export const FROM_FILE_ADDRESS = `/console/tables/${FROM_FILE}`;
 
-/** The service looks at so much; one byte more tells it that there is more. */
+/** The service reads one byte less; the last one tells it that there is more. */
 const GUESSED_BYTES = 64 * 1024 * 1024 + 1;
 
 interface Guessed {
   readonly choice: FileChoice;
   readonly numberRows: string;
   readonly guess: TableGuess;
-  /** The wishes that the guess goes by. */
+  /** The wishes of the guess. */
   readonly wishes: GuessWishes;
 }
 
-/** Makes a table of a file: what is guessed of it and why, what somebody makes of that, and the import. D-14.5. */
+/** Makes a table of a file: guess, changes, import. D-14.5. */
 export function NewTable() {
   const [file, setFile] = useState<File | null>(null);
   const [guessed, setGuessed] = useState<Guessed | null>(null);
@@ -100,7 +100,7 @@ export function NewTable() {
   );
 }
 
-/** A name for the table of a file: `Price list.csv` is `price_list`. */
+/** `Price list.csv` becomes `price_list`. */
 function nameOf(fileName: string): string {
   const words = fileName.replace(/(?:\.[a-z]+)+$/i, "").normalize("NFKD");
   const name = words
@@ -110,7 +110,7 @@ function nameOf(fileName: string): string {
   return `${/^\d/.test(name) ? "_" : ""}${name.toLowerCase()}`.slice(0, 63) || "table";
 }
 
-/** The table is there: its rows follow. */
+/** Imports the file into its new table. */
 function FirstImport({ table, choice }: { readonly table: string; readonly choice: FileChoice }) {
   const work = useImport(table);
   useEffect(() => void work.start({ ...choice, options: {} }, false), []);

@@ -7,33 +7,29 @@ import { CheckField, type Typed } from "../../components/form.tsx";
 import { Focused } from "../../components/notes.tsx";
 import { type Fields, isSame, ValueText } from "../../components/text.tsx";
 
-/** A write of a row. */
 interface RowWrite {
-  /** The row as it was read; null for one that was to be new. */
+  /** The row as it was read; null for a new one. */
   readonly was: Fields | null;
-  /** The row as it was to become; null for its removal. */
+  /** The row as it should become; null for a removal. */
   readonly mine: Fields | null;
 }
 
-/** A row that somebody else has changed meanwhile. */
+/** A row that was changed meanwhile. */
 interface RowVersions extends RowWrite {
   /** The row as it is; null when it is gone. */
   readonly now: Fields | null;
 }
 
-/** The name of no column. */
+/** No column has this name. */
 export const FORCE = "-force";
 
-/** True when rows of a table are to be written here all the same. */
+/** Shown for a table whose rows are written at the remote. */
 export function ForceField({ direction }: Pick<ListedTable, "direction">) {
   if (direction !== "pull") return null;
   return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;
 }
 
-/**
- * Sends writes of a row, and keeps what was found where it was another row than was read. `onDone` gets the row of a write
- * that was done before, as its first reply was lost.
- */
+/** Sends writes of a row, and keeps what it found when the row had changed. `onDone` gets the row of a write whose first reply was lost. */
 export function useRowWrite(
   send: (write: RowWrite, isForced: boolean) => Promise<unknown>,
   onDone: (now: Fields) => unknown,
@@ -41,7 +37,7 @@ export function useRowWrite(
   const [versions, setVersions] = useState<RowVersions | null>(null);
   const isForced = useRef(false);
 
-  /** `typed`: of a form with a `ForceField`; what it said holds for the next write too. */
+  /** `typed` is of a form with a `ForceField`, which counts for later writes too. */
   async function write(intent: RowWrite, typed?: Typed) {
     if (typed !== undefined) isForced.current = typed(FORCE) === "on";
     try {
@@ -64,14 +60,14 @@ function isDone({ mine }: RowWrite, now: Fields | null): boolean {
 
 interface RowConflictProps {
   readonly versions: RowVersions;
-  /** The button that does it over the other's version. */
+  /** The button that overwrites the other version. */
   readonly insistName: string;
   readonly onInsist: () => Promise<unknown>;
   /** Leaves the row as it is now. */
   readonly onYield: () => unknown;
 }
 
-/** Shows both versions, and asks which is to stand. D-14.3. */
+/** Shows the versions and asks which one stays. D-14.3. */
 export function RowConflict({ versions, insistName, onInsist, onYield }: RowConflictProps) {
   const { was, now } = versions;
   const isMissing = was === null ? "There is such a row already" : "Somebody else has changed it";
@@ -105,7 +101,7 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
   );
 }
 
-/** First what there is to decide between: a narrow screen has room for little more. */
+/** The versions to choose from come first, as a narrow screen shows little more. */
 function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
   const wanted: Fields = { ...was, ...mine };
   const versionOf = (title: string, row: Fields | null): Column<string> => {
@@ -119,7 +115,7 @@ function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
   ];
 }
 
-/** The columns that differ, or all where nothing is left to compare with. */
+/** The columns that differ; all where none does. */
 function namesOf({ was, mine, now }: RowVersions): readonly string[] {
   const names = [...new Set([was, mine, now].flatMap((row) => Object.keys(row ?? {})))];
   const differing = names.filter(

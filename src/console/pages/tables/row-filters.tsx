@@ -2,7 +2,7 @@ import { ActionButton } from "../../components/buttons.tsx";
 import { ActionForm, CheckField, Field, NAME_HINTS, SelectField } from "../../components/form.tsx";
 import { queryValue, queryValues, setQuery } from "../../state/router.ts";
 
-/** Filters by any column, which stand in the address as `where`. */
+/** Filters by column, kept in the address as `where`. */
 export function ColumnFilters({ names }: { readonly names: readonly string[] }) {
   const filters = queryValues("where");
   const change = (where: readonly string[]) => setQuery({ where, cursor: "" });
@@ -43,14 +43,13 @@ export function ColumnFilters({ names }: { readonly names: readonly string[] }) 
   );
 }
 
-/** The columns that the address chooses; all of them where it chooses none. */
+/** The columns that the address chooses, or all. */
 export function chosenColumns(names: readonly string[]): readonly string[] {
   const chosen = queryValue("columns").split(",");
   const shown = names.filter((name) => chosen.includes(name));
   return shown.length === 0 ? names : shown;
 }
 
-/** The choice of columns that are shown. */
 export function ColumnChoice({ names }: { readonly names: readonly string[] }) {
   const chosen = chosenColumns(names);
   const show = (name: string, isShown: boolean) => {

@@ -18,28 +18,26 @@ interface RowFormProps {
   readonly listed: ListedTable;
   /** The row as it was read; null for a new one. */
   readonly row: Fields | null;
-  /** Called with the row as it is then. */
+  /** Called with the saved row. */
   readonly onSaved: (row: Fields) => unknown;
-  /** Called with the row as it is when nothing was changed; null for none. */
+  /** Called with the unchanged row; null for none. */
   readonly onLeft: (row: Fields | null) => unknown;
 }
 
-/** A column, and how a value of it is typed. */
+/** A column with its first value. */
 interface TypedColumn {
   readonly name: string;
   readonly type: ListedTable["columns"][string]["type"];
   readonly nullable: boolean;
   readonly isKey: boolean;
-  /** The value at first. */
   readonly value: unknown;
-  /** The table's. */
   readonly timestampColumn: string | null;
 }
 
-/** Texts of more characters, or lines, get a field of several lines. */
+/** Longer texts get a field of several lines. */
 const LONG_CHARS = 60;
 
-/** Changes a row, or adds one. What somebody else has changed meanwhile is shown beside it. D-14.3. */
+/** Changes or adds a row. A row that was changed meanwhile is shown beside it. D-14.3. */
 export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
   const columns = columnsOf(listed, row);
   const { versions, write } = useRowWrite(async ({ was, mine }, force) => {
@@ -125,7 +123,7 @@ function columnsOf(listed: ListedTable, row: Fields | null): readonly TypedColum
   });
 }
 
-/** The columns that were typed anew. Throws for what no column of its type takes. */
+/** The changed values. Throws for a text that the column's type does not take. */
 function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean): Fields {
   const changes: Record<string, unknown> = {};
   for (const column of columns) {
@@ -142,20 +140,20 @@ function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean
   return changes;
 }
 
-/** The problem of a text that the column's type does not take; null for none. */
+/** Null for a text that the column's type takes. */
 function problemOf(column: TypedColumn, text: string): string | null {
   const read = readTyped(column, column, text);
   return "message" in read ? read.message : null;
 }
 
-/** The text of a value as fields have it, whose line breaks are LF; empty for null. */
+/** As fields hold it, with LF; empty for null. */
 function textOf({ type, value }: TypedColumn): string {
   if (value === null) return "";
   const text = type === "json" ? JSON.stringify(value, null, 2) : valueText(value);
   return text.replaceAll(/\r\n?/g, "\n");
 }
 
-/** A row that is gone, to be written once more: the store numbers it anew. */
+/** A removed row to be written again: the store numbers it anew. */
 function anew({ columns, upsert_key: key }: ListedTable, row: Fields): Fields {
   const isNumbered = columns["id"]?.type === "integer" && !key.includes("id");
   return isNumbered

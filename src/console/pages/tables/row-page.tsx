@@ -12,7 +12,7 @@ import { leadOn, navigate, whileHere } from "../../state/router.ts";
 import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
 import { RowForm } from "./row-form.tsx";
 
-/** Below a table, in place of the key of a row. */
+/** In place of a row's key, below a table. */
 export const NEW_ROW = "new";
 export const IMPORT = "import";
 
@@ -23,7 +23,7 @@ export function tableAddress(...names: readonly string[]): string {
   return ["/console/tables", ...names.map(encodeURIComponent)].join("/");
 }
 
-/** The page of a row, whose key is a part of its address. */
+/** The page of a row, whose key is in the address. */
 export function rowAddress(listed: ListedTable, row: Fields): string {
   return tableAddress(listed.table, JSON.stringify(keyOf(listed, row)));
 }
@@ -38,7 +38,7 @@ interface RowPageProps {
   readonly row: string;
 }
 
-/** A row of a table as a page: all of its values, and what can be done to it. D-14.5. */
+/** A row with all its values and actions. D-14.5. */
 export function RowPage({ listed, row }: RowPageProps) {
   const { table } = listed;
   return (
@@ -49,7 +49,6 @@ export function RowPage({ listed, row }: RowPageProps) {
   );
 }
 
-/** The way back to a table. */
 export function AllRows({ table }: { readonly table: string }) {
   return (
     <a href={tableAddress(table)}>
@@ -122,7 +121,7 @@ function RowCard({ listed, row }: RowCardProps) {
       {isEdited ? (
         <Focused>
           <RowForm
-            // The values that were read stay, though the row is loaded again.
+            // The form keeps the values that were read when the row is loaded again.
             key={JSON.stringify(row)}
             listed={listed}
             row={row}

@@ -41,11 +41,11 @@ const BY_TIME: Options = [
 
 interface TableRowsProps {
   readonly table: string;
-  /** Null until it is known. */
+  /** Null until it is loaded. */
   readonly listed: ListedTable | null;
 }
 
-/** The rows of a table in pages, with what the address says as filter. */
+/** The rows of a table, filtered as the address says. */
 export function TableRows({ table, listed }: TableRowsProps) {
   const isStopped = useRef(false);
   const names = Object.keys(listed?.columns ?? {});
@@ -58,7 +58,7 @@ export function TableRows({ table, listed }: TableRowsProps) {
     filters: [...FILTERS, orderOf(listed)],
     query: { where: queryValues("where") },
     read: (options, show) => lookThrough(options, show, isStopped),
-    // Only the registry knows their key.
+    // Only the registry knows the key.
     keyOf: (row, position) => (listed === null ? position : rowAddress(listed, row)),
     columns: (rows) => columnsOf(rows, listed),
     empty: [
@@ -115,7 +115,7 @@ function RowTools({ table, found: { data, isLoading }, onStop }: RowToolsProps) 
   );
 }
 
-/** Filtered rows are looked for until the page is full, with what is found so far shown. */
+/** Looks for filtered rows until the page is full, and shows them as they are found. */
 async function lookThrough(
   options: RequestOptions<typeof FROM>,
   show: (soFar: RowList) => void,
@@ -136,7 +136,7 @@ async function lookThrough(
   return { ...part, items };
 }
 
-/** Before the table is known the rows come in the order of the address, too. */
+/** Until the table is loaded, any order of the address counts. */
 function orderOf(listed: ListedTable | null): Filter {
   const hasTime = listed?.timestamp_column !== null;
   const options: Options = hasTime
@@ -145,7 +145,7 @@ function orderOf(listed: ListedTable | null): Filter {
   return { name: "order", label: "Order", options };
 }
 
-/** The first part of the key leads to the page of its row. */
+/** The first column of the key links to the row's page. */
 function columnsOf(rows: readonly Fields[], listed: ListedTable | null): readonly Column<Fields>[] {
   const known = listed === null ? namesIn(rows) : Object.keys(listed.columns);
   const shown = chosenColumns(known);
@@ -163,7 +163,7 @@ function columnsOf(rows: readonly Fields[], listed: ListedTable | null): readonl
   }));
 }
 
-/** The whole of a long value is shown beside the link, which is no place for a button. */
+/** A long value stands beside the link, which must not hold a button. */
 function RowLink({ address, value }: { readonly address: string; readonly value: unknown }) {
   const text = valueText(value);
   if (text.length <= LINK_CHARS && !isBlank(text)) {
@@ -182,7 +182,7 @@ function RowLink({ address, value }: { readonly address: string; readonly value:
 
 const LINK_CHARS = 100;
 
-/** Copies the rows that are shown, or downloads all of the table. */
+/** Copies the shown rows, or downloads the whole table. */
 function TakeRows({ table, rows }: { readonly table: string; readonly rows: readonly Fields[] }) {
   const [format, setFormat] = useState<FileFormat>("json");
   const since = queryValue("since");
@@ -221,7 +221,7 @@ function namesIn(rows: readonly Fields[]): readonly string[] {
   return [...new Set(rows.flatMap((row) => Object.keys(row)))];
 }
 
-/** Rows as CSV (RFC 4180) for spreadsheets, with a line of names; null is an empty cell. */
+/** RFC 4180 for spreadsheets, with a line of names; null is an empty cell. */
 function csvOf(rows: readonly Fields[]): string {
   const names = namesIn(rows);
   const lines = rows.map((row) => names.map((name) => cellOf(row[name])));
@@ -230,7 +230,7 @@ function csvOf(rows: readonly Fields[]): string {
 
 function cellOf(value: unknown): string {
   if (value === null) return "";
-  // An empty text is quoted, so that it can be told from null.
+  // Quotes tell an empty text from null.
   return value === "" ? '""' : quoted(spreadsheetField(valueText(value)));
 }
 

@@ -7,10 +7,7 @@ import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
 import { IMPORT, RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
-/**
- * The tables of the registry, with sync disabled too, and the rows of one. `table`: its name, `row`: the key of a row of it.
- * D-9.4, D-14.5.
- */
+/** The tables of the registry, also with synchronization disabled; the rows of `table`, or its row with the key `row`. D-9.4, D-14.5. */
 export function TablesPage({ table, row }: Readonly<Record<string, string>>) {
   if (table === undefined) return <Tables />;
   if (table === FROM_FILE) return <NewTable />;
@@ -90,7 +87,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
   },
 ];
 
-/** The owner of a table that goes one way; a warning at one that only push and pull by themselves can move. D-11.9. */
+/** The owner of a one-way table; a warning for a table that a run in both directions cannot move. D-11.9. */
 function ownerBadge({ direction, timestamp_column: time }: ListedTable) {
   if (direction === "push") return <StatusBadge tone="idle" text="one way, owned here" />;
   if (direction === "pull") return <StatusBadge tone="idle" text="one way, owned by the remote" />;

@@ -9,7 +9,6 @@ import type { FileChoice } from "./file-choice.tsx";
 
 export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;
 
-/** A file, and how it is to be imported. */
 export interface WantedImport extends FileChoice {
   readonly options: ImportOptions;
 }
@@ -21,9 +20,9 @@ interface BegunImport {
 
 export interface EndedImport extends BegunImport {
   readonly kind: "ended";
-  /** The result; null where nobody knows it. */
+  /** Null where it is unknown. */
   readonly result: ImportResult | null;
-  /** Why it ended before the end of the file; null when it did not. */
+  /** Why the import ended early; null when it did not. */
   readonly error: RequestError | null;
 }
 
@@ -32,7 +31,7 @@ interface RunningImport extends BegunImport {
   readonly sentBytes: number;
   /** Null before the service answers. */
   readonly runId: string | null;
-  /** Null before it is told. */
+  /** Null before the first progress. */
   readonly rows: number | null;
 }
 
@@ -46,7 +45,7 @@ export interface FileImport {
   readonly abort: () => void;
 }
 
-/** Imports files into a table, one after another. An import goes on when its page is left; a dry run does not. */
+/** Imports files one after another. Leaving the page ends a dry run, and no import. */
 export function useImport(table: string): FileImport {
   const [state, setState] = useState<ImportState>({ kind: "idle" });
   const underWay = useRef({ controller: new AbortController(), isDryRun: true });
@@ -91,7 +90,7 @@ export function useImport(table: string): FileImport {
     }
     letGo();
     setState({ kind: "ended", wanted, isDryRun, result, error });
-    // Told to whoever has left the page.
+    // For somebody who has left the page.
     if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
   }
 
