@@ -9,9 +9,9 @@ const ROWS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 
 /**
- * Gives rows without a time, in stamped tables, one that is earlier than that of any edit and the same at all ends. They come
- * first in the order of a table, so nothing but the first page is read where there are none. Safe at each start, and when
- * several do it at once: a time that a row got meanwhile stays. Throws what `writeRows` throws. D-14.2.
+ * Gives each row without a time in a stamped table the first stamp, which is the same at all ends. Such rows come first in the
+ * order of a table, so a table without any costs one page. Safe at each start, also of several instances at once: a time that a
+ * row got meanwhile stays. Throws as `writeRows`. D-14.2.
  */
 export async function beginStamps(deps: WriteRowsDeps, tables: Iterable<Table>): Promise<void> {
   for (const table of tables) if (table.stamped) await stampFirst(deps, table);
@@ -38,7 +38,7 @@ async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
       }));
     await writeRows(deps, timed, { writes, conflict: "newer" });
     after = rows.at(-1) ?? null;
-    // A row with a time ends the search; one whose time cannot be read stays as it is.
+    // A row with a time ends the search; a row whose time cannot be read stays as it is.
     if (after === null || rowTime(table, after) !== null) return;
   }
 }

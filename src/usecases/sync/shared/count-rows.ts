@@ -1,4 +1,3 @@
-// Rows that are counted, and those that tombstones would remove.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
@@ -7,7 +6,7 @@ import { COUNT_CALLS } from "../../../ports/documents.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
-/** Rows of a table here; null when it cannot be counted, or not soon. D-3.10. */
+/** The rows of a table here; null when they cannot be counted, or not soon. D-3.10. */
 export async function countRows(
   { tables, logger }: Pick<SyncDeps, "tables" | "logger">,
   table: Table,
@@ -22,10 +21,7 @@ export async function countRows(
 
 const ROWS_AT_ONCE = 1_000;
 
-/**
- * Counts the rows that a write would remove at a time if these tombstones arrived; each row counts once. Throws `store_unavailable`.
- * D-7.6.
- */
+/** Counts the rows, each once, that these tombstones would remove at a time. Throws `store_unavailable`. D-7.6. */
 export async function countRemovable(
   tables: Pick<TableStore, "byKeys">,
   table: Table,

@@ -1,6 +1,4 @@
-// Leases that are renewed in the background: one run at a time moves a table in a direction, on all instances. D-4.8. A lease
-// is two documents: renewals write the one, taking it and every commit under it the other. So a renewal never meets a commit,
-// and who was suspended commits nothing once another run has taken the lease.
+// Leases, renewed in the background: on all instances together, one run at a time moves a table in a direction. D-4.8.
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { LEASE_TTL_MS, LEASE_WAIT_MS } from "../../../domain/shared/limits.ts";
@@ -8,8 +6,7 @@ import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import type { HeldLease, LeaseClaim, LeaseGiver } from "../../../repositories/leases.ts";
 
-/** The pause of a run that waits for another one before it looks again. */
-const WAIT_STEP_MS = 500;
+const LOOK_AGAIN_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;
 
@@ -26,7 +23,7 @@ export interface RunLease {
   /** Call it right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
   assertHeld(): void;
 
-  /** Call it when a commit was refused as the lease is not held any more. */
+  /** For a caller whose commit was refused with `lease_lost`. */
   lose(): void;
 
   /** Ends the renewal and frees the lease. Never rejects. */
@@ -75,7 +72,7 @@ export async function holdLease(
       const text = `Run ${answer.heldBy} holds "${name}"`;
       throw new AppError("sync_failed", text, { hint: "Try again later", isRecoverable: true });
     }
-    await deps.timer.sleep(WAIT_STEP_MS, stop);
+    await deps.timer.sleep(LOOK_AGAIN_MS, stop);
   }
 }
 
@@ -101,7 +98,7 @@ function renewed(
   const lost = new AbortController();
   const released = new AbortController();
   const signal = AbortSignal.any([stop, lost.signal]);
-  /** The time before the last request that succeeded, so that the lease never lasts longer here than in the store. */
+  /** When the last successful request began: the lease ends here no later than in the store. */
   let { askedAtMs } = taken;
   const isOver = () => released.signal.aborted || signal.aborted;
   const isHeld = () =>
@@ -112,7 +109,7 @@ function renewed(
     lost.abort(new AppError("sync_failed", text, { hint, isRecoverable }));
   };
   const renewUntilEnded = async () => {
-    // From the request on, as the lease lasts: its answer may have been long in coming.
+    // Counted from the request, as the lease is: the answer may have taken long.
     for (let triedAtMs = askedAtMs; !isOver(); ) {
       const waitMs = triedAtMs + LEASE_TTL_MS / 4 - clock.monotonicMs();
       await timer.sleep(Math.max(0, waitMs), released.signal);
@@ -126,7 +123,7 @@ function renewed(
       }
     }
   };
-  // Beside the renewal, as that may wait for the store for longer than the lease lasts.
+  // Beside the renewal, which may wait for the store longer than the lease lasts.
   const loseWhenOver = async () => {
     while (!isOver()) {
       const leftMs = askedAtMs + LEASE_TTL_MS - clock.monotonicMs();

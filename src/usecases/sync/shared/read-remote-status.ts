@@ -13,14 +13,17 @@ const MAX_WAIT_MS = 3_000;
 /** The remote deployment with its status, or why the status could not be read. */
 export type RemoteStatus = {
   readonly url: string;
-  /** Milliseconds that its clock is ahead of ours, wrong by at most half the time of the request; null: unknown. */
+  /** Milliseconds that its clock is ahead of ours, off by at most half the time of the request; null: unknown. */
   readonly clockAheadMs: number | null;
 } & (
   | { readonly status: StatusReply; readonly error: null; readonly hint: null }
   | { readonly status: null; readonly error: string; readonly hint: string | null }
 );
 
-/** Asks the remote for its status, once, and for at most `maxWaitMs`; null: the limit of a request. Resolves to null when no remote is configured. A failure of the remote is a result. */
+/**
+ * Asks the remote for its status once, for at most `maxWaitMs` (null: the limit of a request). Null where no remote is
+ * configured; a failure of the remote is a result.
+ */
 export async function readRemoteStatus(
   deps: SyncDeps,
   maxWaitMs: number | null = null,
@@ -51,9 +54,10 @@ export async function readRemoteStatus(
   }
 }
 
-// Tells that a table has rows at the remote and none here: an import would give them new times, a pull keeps theirs. D-14.7.
-
-/** The warning before the first row of an import into a stamped table that is empty here and not at the remote; null otherwise. */
+/**
+ * The warning before an import into a stamped table that is empty here and has rows at the remote; otherwise null. The import
+ * would give them new times, a pull keeps theirs. D-14.7.
+ */
 export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
   if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
     return null;
@@ -63,12 +67,9 @@ export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<strin
   return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
 }
 
-// The remote's status for many who ask, of which the remote notices little. D-9.5.
-
-/** The time for which a status is good. */
 const REUSE_MS = 15_000;
 
-/** Asks at most every 15 s, one request at a time, and for at most 3 s. */
+/** The remote's status for many readers: asked for at most every 15 s, one request at a time, each for at most 3 s. D-9.5. */
 export class RememberedRemote {
   readonly #deps: SyncDeps;
   #deploymentId: string | null = null;
@@ -78,7 +79,7 @@ export class RememberedRemote {
     this.#deps = deps;
   }
 
-  /** As `readRemoteStatus`, as it was at most 15 s ago. */
+  /** As `readRemoteStatus`, at most 15 s old. */
   status(): Promise<RemoteStatus | null> {
     const nowMs = this.#deps.clock.monotonicMs();
     if (this.#asked === null || nowMs - this.#asked.atMs >= REUSE_MS) {
@@ -87,7 +88,7 @@ export class RememberedRemote {
     return this.#asked.status;
   }
 
-  /** The id of the remote, as it told it last; who has not met it asks now. Null where nothing tells it. D-11.9. */
+  /** The id that the remote told last; asks where it has told none yet. Null where it tells none. D-11.9. */
   async deploymentId(): Promise<string | null> {
     if (this.#deploymentId === null) await this.status();
     return this.#deploymentId;

@@ -1,4 +1,4 @@
-// A table at the remote: each request about it is made here, and again until it succeeds or there is no hope. D-4.6.
+// Requests to the remote about one table, each made again until it succeeds or cannot. D-4.6.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
@@ -22,28 +22,27 @@ import {
 import type { RunLease } from "./hold-lease.ts";
 import type { RunContext } from "./run-context.ts";
 
-/** True for a failure that the caller handles itself: it is thrown unchanged, without another attempt. */
+/** True for a failure that the caller handles: it is thrown at once, unchanged. */
 export type PassesFailure = (error: RemotePeerError) => boolean;
 
-/** The bundle in which rows come or go. */
 type Bundle = "page" | "batch";
 
 /**
- * A method is one request, which throws `sync_failed` when that failed for good, the signal's reason when the run has to stop,
- * and the `RemotePeerError` itself where `passes` says so. Nothing is sent in a dry run. D-4.11.
+ * Each method makes one request. Throws `sync_failed` when it fails for good, the signal's reason when the run stops, and the
+ * `RemotePeerError` itself where `passes` is true. A dry run sends nothing. D-4.11.
  */
 export class RemoteTable {
   readonly run: RunContext;
   readonly table: Table;
   /** Ends requests and waits. */
   readonly signal: AbortSignal;
-  /** Stands for the columns that the remote told first, by which all requests go; null before that. */
+  /** Hash of the columns that the remote told first, sent with every request; null before. */
   columns: string | null = null;
   readonly #peer: RemotePeer;
   readonly #direction: SyncDirection;
   #progressAtMs: number;
 
-  /** `direction` is the one that readers of the run are told of with each wait. */
+  /** `direction` stands in `retry` events. */
   constructor(
     run: RunContext,
     table: Table,
@@ -83,7 +82,7 @@ export class RemoteTable {
     return (await this.#call(read, passes)).page;
   }
 
-  /** Sends rows, or tombstones, under a lease; a dry run takes them as sent, and only asks the remote about tombstones. */
+  /** Sends rows or tombstones under a lease. A dry run counts rows as sent, and asks the remote only about tombstones. */
   async pushBatch(
     request: PushRequest,
     lease: RunLease,
@@ -103,13 +102,13 @@ export class RemoteTable {
     if (!this.run.isDryRun) this.#peer.prepareBatch?.(request);
   }
 
-  /** Rows that a page may have, or rows or tombstones a batch; `otherwise` where none was too much. */
+  /** The most rows of a page, or rows or tombstones of a batch; `otherwise` where none was too many so far. */
   rowsAtOnce(of: Bundle, otherwise: number): number {
     const { address, learned } = this.run.remote;
     return learned.rowsOf(address, `${of} of ${this.table.name}`, otherwise);
   }
 
-  /** Notes a number of rows that was refused as too large, or took too long. */
+  /** Notes a number of rows that was too large or took too long. */
   learnTooMany(of: Bundle, rows: number): void {
     const { address, learned } = this.run.remote;
     learned.learn(address, `${of} of ${this.table.name}`, rows);

@@ -8,7 +8,6 @@ import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type Remote, type SyncDeps } from "./sync-deps.ts";
 
-/** The context of a run, or of the comparison of a table. All its parts get it as it is. */
 export interface RunContext {
   /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
   readonly isFull: boolean;
@@ -16,13 +15,13 @@ export interface RunContext {
   readonly directions: readonly SyncDirection[];
   /** Newer rows are overwritten. D-7.1. */
   readonly isForced: boolean;
-  /** Rows that it may delete of each table at an end; null for the table's own limit. D-7.6. */
+  /** The most rows of each table that the run may delete at one end; null: the table's own limit. D-7.6. */
   readonly maxDeletes: number | null;
   /** Rows are counted; nothing is written. D-4.11. */
   readonly isDryRun: boolean;
   publish(news: RunNews): void;
   readonly runId: string;
-  /** Their logger names the run in every line. */
+  /** Their logger adds the run to every line. */
   readonly deps: SyncDeps;
   readonly remote: Remote;
   readonly startedAt: string;
@@ -32,7 +31,7 @@ export interface RunContext {
 
 type RunPlan = Pick<RunContext, "runId" | "deps" | "stop"> & Partial<RunContext>;
 
-/** Opens the remote for a run, in which nothing moves and nobody is told of retries unless that is planned. Throws `sync_misconfigured`. */
+/** Opens a run with its remote; by default nothing moves and nothing is published. Throws `sync_misconfigured`. */
 export function openRun(plan: RunPlan): RunContext {
   return {
     isFull: false,
@@ -47,7 +46,6 @@ export function openRun(plan: RunPlan): RunContext {
   };
 }
 
-/** The same dependencies with a logger whose lines all say which run they belong to. */
 export function depsOfRun(deps: SyncDeps, runId: string): SyncDeps {
   const { logger: all } = deps;
   const withRun = (fields: LogFields = {}): LogFields => ({ run_id: runId, ...fields });
@@ -65,7 +63,7 @@ export interface MovedRecords {
   readonly rejected: readonly Rejection[];
   /** Rows that stayed at the receiving end, being newer. */
   readonly kept: number;
-  /** Records that the receiving end left out, as the people whom they name were erased there. D-8.2. */
+  /** Records that the receiving end left out, as the people whom they name are erased there. D-8.2. */
   readonly erased: number;
   /** Rows really written. */
   readonly changed: number;
@@ -125,7 +123,7 @@ export class TransferReport {
     this.#addTraffic(rows);
   }
 
-  /** Counts what was refused beside the batches; below 0 what batches counted and the run replaced since. */
+  /** Adds records rejected outside of batches; a negative count takes off those that the run has replaced since. */
   addRejected(count: number): void {
     this.#done.errorCount += count;
   }
@@ -134,7 +132,7 @@ export class TransferReport {
     this.#expectedRows = totalRows;
   }
 
-  /** Some of the rows expected need not move; of those, the receiving end has `kept` newer. */
+  /** Takes off expected rows that need not move; `kept` of them are newer at the receiving end. */
   skip(rows: number, kept: number): void {
     this.#expectedRows = Math.max(this.#sentRows, this.#expectedRows - rows);
     this.#done.kept += kept;
@@ -204,7 +202,7 @@ export class TransferReport {
     if (!this.#run.isDryRun) this.#run.deps.traffic?.addRows(rows);
   }
 
-  /** For /metrics, which count what runs move, and not comparisons. */
+  /** /metrics counts what runs move, not what comparisons read. */
   #measure(moved: Omit<TransferCounts, "table" | "direction">): void {
     const { isDryRun, directions, deps } = this.#run;
     if (!isDryRun && directions.length > 0) deps.metrics?.countMoved({ ...this.#of, ...moved });

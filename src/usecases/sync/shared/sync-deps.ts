@@ -12,7 +12,7 @@ import type { Tombstones } from "../../../ports/tables/tombstones.ts";
 import type { Alerts } from "../../../repositories/alert-outbox.ts";
 import type { SyncRepositories } from "../../../repositories/sync-repositories.ts";
 
-/** Counts what this process moves. Nothing here waits or throws. */
+/** Never waits or throws. */
 export interface RowCounter {
   addRows(rows: number): void;
 }
@@ -28,15 +28,15 @@ export interface SyncDeps extends SyncRepositories {
   /** `SYNC_MAX_BATCH_SIZE`: rows of a page or batch at most. */
   readonly maxPageRows: number;
   readonly registry: Registry;
-  /** The id of this deployment, by which a remote that is this one is recognized; absent: none is. D-10.4. */
+  /** The id of this deployment; absent: a remote that is this deployment is not recognized. D-10.4. */
   readonly deploymentId?: string;
   readonly tables: TableStore;
   readonly tombstones: Tombstones;
-  /** Counts the rows that runs really write or remove, here and there; absent: nobody does. D-9.5. */
+  /** Counts the rows that runs write or remove at both ends; absent: nobody counts. D-9.5. */
   readonly traffic?: RowCounter;
-  /** Counts runs, and what they move, rows refused and bytes too; absent: nobody does. */
+  /** Counts runs, and the rows, rejected records and bytes that they move; absent: nobody counts. */
   readonly metrics?: Pick<Metrics, "countMoved" | "countRun">;
-  /** Tells operators of what went wrong; absent or null: nobody is to be told. */
+  /** Alerts for operators; absent or null: none is raised. */
   readonly alerts?: Alerts | null;
   readonly connectPeer: ConnectPeer;
   /** Sizes that this process has learned of remotes; absent: each run learns anew. */
@@ -51,12 +51,12 @@ export interface SyncDeps extends SyncRepositories {
 
 export interface Remote {
   readonly peer: RemotePeer;
-  /** The address as it is remembered. */
+  /** The address without slashes at its end. */
   readonly address: string;
   readonly learned: LearnedSizes;
 }
 
-/** The remote that is configured. Throws `sync_misconfigured`, before anything was done. S-4.4.5, D-4.2. */
+/** Connects the configured remote. Throws `sync_misconfigured`. S-4.4.5, D-4.2. */
 export function openRemote(deps: SyncDeps): Remote {
   const { remoteUrl, remoteKey } = deps;
   if (!deps.isSyncEnabled) throw misconfigured("Sync is disabled", ERROR_KINDS.sync_disabled.hint);
@@ -76,7 +76,7 @@ export function openRemote(deps: SyncDeps): Remote {
   }
 }
 
-/** Throws `sync_misconfigured` when a remote is this deployment, under another name of it. D-10.4. */
+/** Throws `sync_misconfigured` when the remote is this deployment itself, by whatever address. D-10.4. */
 export function requireOther(
   { deploymentId }: SyncDeps,
   status: Pick<StatusReply, "deploymentId">,

@@ -1,6 +1,5 @@
-// The one way in which rows are written here, by pushes, imports, runs and repairs alike: what is known of the people whom they
-// name, the rows, what is noted of late ones, and what a run keeps beside them, in one commit. D-4.5, D-7.4, D-8.1. A store
-// tells of its rows only what it alone sees: failures, kept positions, times of changed and kept rows.
+// Every write of rows here, by pushes, imports, runs and repairs: one commit of the rows, the notes of late rows, and the state
+// that a run keeps with them. D-4.5, D-7.4, D-8.1.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -41,8 +40,8 @@ export interface RowsToWrite {
   /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
   readonly isOwnRun?: boolean;
   /**
-   * True when the caller goes on with parts: where other writers keep getting in the way of the commit, it is given up soon,
-   * with `batch_too_large`. D-11.10.
+   * True when the caller can write in parts: a commit that other writers keep disturbing is given up soon, with
+   * `batch_too_large`. D-11.10.
    */
   readonly isDivisible?: boolean;
 }
@@ -55,27 +54,24 @@ export interface CommitExtras {
   readonly rejected?: readonly NewRejection[];
   /** Records whose entries are dropped before `rejected` is noted. */
   readonly accepted?: AcceptedRecords;
-  /** A block that is added to the table's exchanged rows, once those to be forgotten are gone. */
+  /** A block to add to the table's exchanged rows, after any that are removed. */
   readonly exchanged?: Uint8Array;
 }
 
 interface RunCommit {
   /** The lease under which it is made; null for none. */
   readonly claim: LeaseClaim | null;
-  /** Null where it is not known which remote something came from: then nothing is remembered. */
+  /** Null where the remote is unknown: then no memory is kept. */
   readonly owner: MemoryOwner | null;
   /** Removes the table's exchanged rows. */
   readonly forgetsExchanged: boolean;
-  /**
-   * Called right before each attempt to commit, with what will have happened. What it throws comes out, and nothing is
-   * written.
-   */
+  /** Called before each attempt to commit, with its outcome. Where it throws, nothing is written. */
   extrasOf(outcome: WriteOutcome): CommitExtras;
 }
 
-/** The result of a write, or of one that is about to be committed. */
+/** The result of a write, or of one about to be committed. */
 export interface WriteOutcome extends WrittenRows {
-  /** The records that were left out, as the person whom they name was erased here. D-8.2. */
+  /** Positions of records that were left out, as the person whom they name is erased here. D-8.2. */
   readonly erased: readonly number[];
 }
 
@@ -90,13 +86,11 @@ export const NOTHING_WRITTEN: WriteOutcome = {
 const TURN_RECORDS = 200;
 
 /**
- * Upserts records in their order, in one commit of all but the failed ones, or of none (S-4.2.9 to S-4.2.11). A row for a name
- * that was erased here is left out, and counts as erased (`isLeftOut`, D-8.2). Of a profile with an owner `ownedRow` says what
- * is written; a record of which nothing is written counts as kept (D-8.1). Rows that changed late, were kept or were merged are
- * noted (`LateRows`, D-7.4).
- *
- * Resolves once the commit is durable; with `run` there is one also without rows. Throws `commit_failed` when nothing of it was
- * written, `batch_too_large` when it can only be in parts, `lease_lost` when the run's lease is not held any more, and
+ * Upserts records in their order, in one commit of all but the failed ones, or of none (S-4.2.9 to S-4.2.11). A row for an erased
+ * name is left out and counts as erased (`isLeftOut`, D-8.2). `ownedRow` says what is written of a profile with an owner; a
+ * record of which nothing is written counts as kept (D-8.1). Rows that changed late, were kept or were merged are noted
+ * (`LateRows`, D-7.4). Resolves once the commit is durable; with `run` it commits without rows, too. Throws `commit_failed` when
+ * nothing was written, `batch_too_large` when it can only be written in parts, `lease_lost` when the run's lease is lost, and
  * `store_unavailable` when the outcome is unknown.
  */
 export async function writeRows(
@@ -119,7 +113,7 @@ export async function writeRows(
   );
 }
 
-/** A body that writes rows of a table; `looksAtDeletes` where what was deleted decides of them. */
+/** Runs a body that writes rows of a table; `looksAtDeletes` where its tombstones matter. */
 export async function transactRows<T>(
   { tables, documents, lateRows }: WriteRowsDeps,
   table: Table,
@@ -183,7 +177,7 @@ export async function writeWithin(
   return outcome;
 }
 
-/** Reads what a run's commit goes by, in one message, and makes it one under the lease. */
+/** Reads lease, memory and last block in one message, and lets the commit fail once the lease is lost. */
 async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunCommit) {
   const [lease, turn, memory, last] = await tx.read(
     ...leaseQueries(claim?.name ?? null),
@@ -194,7 +188,7 @@ async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunComm
   return { memory, last };
 }
 
-/** Decides about rows of people of whom something is known; null where all stay as they arrived. */
+/** Decides about rows of people of whom facts are known; null where all rows stay as they arrived. */
 async function meet(
   names: Names,
   tx: Transaction,
@@ -205,12 +199,7 @@ async function meet(
   const facts = await names.readFactsWithin(tx, peopleOf(rows));
   if (facts.size === 0) return null;
   const [here] = await tx.read({ rowsOf: table, where: ["username", [...facts.keys()]] });
-  const rules = {
-    facts,
-    here,
-    aheadLimit: aheadLimit(tx.nowMs),
-    conflict,
-  };
+  const rules = { facts, here, aheadLimit: aheadLimit(tx.nowMs), conflict };
   const steps = meetPeople(table, writes, rules);
   let step = steps.next();
   for (let n = 1; !step.done; n++, step = steps.next()) {

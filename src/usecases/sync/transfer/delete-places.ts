@@ -19,10 +19,10 @@ import type { Transfer } from "./transfer.ts";
 export const TOMBSTONES_AT_ONCE = 1_000;
 /** The status of a cursor that was never given. */
 const BAD_REQUEST = 400;
-/** An idle schedule does not keep the same place with every run. */
+/** The same place is kept again after this time, not with every run. */
 const KEEP_AGAIN_MS = 3_600_000;
 
-/** True when both ends delete rows of the table that were deleted at the other. */
+/** True when both ends apply each other's deletes. */
 export function doDeletesTravel(table: Table, handshake: Handshake): boolean {
   return table.deletes && hasExtension(handshake, "deletes") && handshake.schema?.deletes === true;
 }
@@ -54,7 +54,7 @@ export async function requireKnownHere(transfer: Transfer): Promise<void> {
 
 /**
  * Throws `sync_failed` when deletes of the remote behind the place kept may not be on record. A remote whose deletes were never
- * fetched is not asked. A run that fetches deletes later keeps the page for then.
+ * fetched is not asked. A run that also pulls keeps the page for its pull.
  */
 export async function requireKnownThere(transfer: Transfer): Promise<void> {
   const { run, readAhead } = transfer;
@@ -64,7 +64,7 @@ export async function requireKnownThere(transfer: Transfer): Promise<void> {
   else readAhead.set(place.cursor, await readDeletedPage(transfer, place.cursor));
 }
 
-/** False when deletes may have been missed at an end, so that it is not known why a row is missing. */
+/** False when deletes may have been missed at an end: then a missing row tells nothing. */
 export async function areDeletesKnown(transfer: Transfer): Promise<boolean> {
   if (!doDeletesTravel(transfer.table, transfer.handshake)) return true;
   try {
@@ -77,7 +77,7 @@ export async function areDeletesKnown(transfer: Transfer): Promise<boolean> {
   }
 }
 
-/** Reads own tombstones. Throws `sync_failed` for a place that is none here any more. */
+/** Reads own tombstones. Throws `sync_failed` for a place that the store no longer knows. */
 export async function listOwn(
   { deps, table }: Transfer,
   after: string | null,
@@ -92,8 +92,8 @@ export async function listOwn(
 }
 
 /**
- * Reads tombstones of the remote. Throws `sync_failed` for a place that is none there any more, and when the place kept last
- * is too old.
+ * Reads tombstones of the remote. Throws `sync_failed` for a place that it no longer knows, and when the place kept last is too
+ * old.
  */
 export async function readDeletedPage(
   transfer: Transfer,
@@ -115,9 +115,8 @@ export async function readDeletedPage(
 }
 
 /**
- * The places of both directions for a repair to keep, once it has made one end like the other; read them before it compares.
- * Deletes of the end that rows come from are moved again from the first tombstone on; deletes that the other end has so
- * far are not moved any more.
+ * The places of both directions for a repair that makes one end like the other; to be read before it compares. Deletes of the end
+ * that rows come from move again from the first tombstone on; present deletes of the other end move no more.
  */
 export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
   const { deps, table, remote, handshake, direction } = transfer;
@@ -135,7 +134,7 @@ export async function placesNow(transfer: Transfer): Promise<MemoryChange> {
   };
 }
 
-/** A page and those behind it. Throws `remote_invalid` for pages without end: a cursor comes twice, or the same deletes again and again. */
+/** A page and those behind it. Throws `remote_invalid` for pages without end, which repeat a cursor or the same deletes. */
 export async function* pagesFrom(
   first: DeletedReply,
   read: (cursor: string) => Promise<DeletedReply>,
@@ -149,7 +148,7 @@ export async function* pagesFrom(
     if (nextCursor === null) return;
     for (const item of items) known.note({ key: JSON.stringify(item) }, 1);
     listed += items.length;
-    // Some may come anew meanwhile: those that keep a row out.
+    // A tombstone that keeps a row out may be listed anew meanwhile.
     if (given.has(nextCursor) || isEndless(listed, known.size)) {
       throw new AppError("remote_invalid", "The remote lists the same deletes again and again");
     }
@@ -164,7 +163,7 @@ function mayBeMissed(table: Table, where: "here" | "there"): AppError {
   return new AppError("sync_failed", text, { hint });
 }
 
-/** The rows of a table that one run may delete at an end. D-7.6. */
+/** The rows of a table that a run may delete at one end. D-7.6. */
 export class DeleteBudget {
   readonly #table: Table;
   readonly #where: "here" | "there";
@@ -177,12 +176,11 @@ export class DeleteBudget {
     this.#limit = limit;
   }
 
-  /** Counts rows that were deleted. */
   spend(count: number): void {
     this.#done += count;
   }
 
-  /** The error for `count` more deletes where they are too many; null where they are not. */
+  /** The error when `count` more deletes are too many; otherwise null. */
   problem(count: number): AppError | null {
     const total = this.#done + count;
     if (total <= this.#limit) return null;

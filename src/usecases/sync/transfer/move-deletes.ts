@@ -1,5 +1,4 @@
-// Deletes travel before rows do: a push sends the tombstones of this deployment, a pull has those of the remote take effect here.
-// D-7.6.
+// Deletes, which move before rows: a push sends own tombstones, a pull applies those of the remote. D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
@@ -34,9 +33,9 @@ import {
 import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 /**
- * Moves tombstones in the direction of a transfer; a dry run counts what they would remove. Resolves to why they stayed behind
- * though the rows can move, as more rows would be deleted than may be; null when all went. Throws `sync_failed`, before
- * anything has moved, when deletes may have been missed at either end.
+ * Moves tombstones in the direction of a transfer; a dry run counts the rows that they would remove. Resolves to null, or to the
+ * error when too many rows would be deleted: the tombstones stay, and rows can still move. Throws `sync_failed` before anything
+ * moves when deletes may have been missed at either end.
  */
 export async function moveDeletes(transfer: Transfer): Promise<AppError | null> {
   if (!doDeletesTravel(transfer.table, transfer.handshake)) return null;
@@ -47,8 +46,8 @@ export async function moveDeletes(transfer: Transfer): Promise<AppError | null> 
 }
 
 /**
- * Counts the rows that pages of tombstones would remove. Resolves to why none is to be removed, to null in a dry run, which
- * ends with this count, and to "go on" where they may be.
+ * Counts the rows that pages of tombstones would remove. Resolves to the error when they are too many, to null in a dry run,
+ * which ends here, and otherwise to "go on".
  */
 async function countFirst<Page>(
   { run, report }: Transfer,
@@ -63,10 +62,9 @@ async function countFirst<Page>(
 }
 
 /**
- * Fetches the tombstones listed there since the place kept last, each page and the place behind it in one commit. One that
- * is more than 5 minutes ahead of the clock here, or whose row the store would not remove, counts as a failed record: the next
- * run fetches it again, and with it all behind it. Resolves to why they did not take effect, when they would delete too many rows here. Throws `remote_invalid`
- * for what is no tombstone of the table.
+ * Fetches the remote's tombstones from the place kept last on, each page and the place behind it in one commit. A tombstone more
+ * than 5 minutes ahead of the clock here, or whose row the store does not remove, counts as a failed record: the next run begins
+ * with it again. Resolves as `moveDeletes`. Throws `remote_invalid` for an invalid tombstone.
  */
 async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, report, readAhead } = transfer;
@@ -104,8 +102,8 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
 }
 
 /**
- * Applies tombstones in one commit. Resolves to how many the store refused, with which the place stays, or to why nothing was
- * done, when that would delete too many rows.
+ * Applies tombstones in one commit. Resolves to the number that the store refused, with which the place stays, or to the error
+ * when too many rows would be deleted: then nothing is done.
  */
 async function apply(
   transfer: Transfer,
@@ -163,14 +161,13 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
 }
 
 /**
- * Sends the tombstones listed since the place kept last, batch by batch, the place behind each acknowledged one. One that
- * the remote refuses counts as a failed record: the next run sends it again, and with it all behind it. Resolves to why
- * they were not sent, when they would delete too many rows there.
+ * Sends own tombstones from the place kept last on, and keeps the place behind each acknowledged batch. A tombstone that the
+ * remote refuses counts as a failed record: the next run begins with it again. Resolves as `moveDeletes`.
  */
 async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   const { deps, run, table, handshake, report } = transfer;
   const start = placeOf(transfer, "push")?.cursor ?? null;
-  // Of before the first read: a place is no younger than this.
+  // From before the first read, so that a place never counts as younger than it is.
   const { ownTime: givenAt } = handshake.clocks;
   const pending = await deps.tombstones.countAfter(table, start);
   const limit = deleteLimit(table, run.maxDeletes, handshake.countThere ?? 0);
@@ -201,7 +198,7 @@ async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   return null;
 }
 
-/** Own tombstones after a place, about as many as there were when they were counted. */
+/** Own tombstones after a place, about as many as were counted. */
 async function* ownPages(
   transfer: Transfer,
   start: string | null,
@@ -218,12 +215,12 @@ async function* ownPages(
   }
 }
 
-/** Resolves to the number of rows there that tombstones would remove. */
+/** Resolves to the number of the remote's rows that tombstones would remove. */
 async function ask(transfer: Transfer, tombstones: readonly Tombstone[]): Promise<number> {
   return (await sendTombstones(transfer, tombstones, true)).deleted;
 }
 
-/** Sends tombstones, or asks about them, for the rows that go there; those that are too much at once are halved. */
+/** Sends tombstones, or asks how many rows they would remove. A batch that is too much at once is halved. */
 export async function sendTombstones(
   transfer: Transfer,
   tombstones: readonly Tombstone[],
@@ -248,7 +245,7 @@ export async function sendTombstones(
   return { deleted: 0, errorCount: 1 };
 }
 
-/** A reply that does not account for them, or proves no integrity, is no acknowledgement. */
+/** Throws `remote_invalid` for a reply that leaves tombstones out, or did not verify the checksum. */
 function checkResult(result: PushResult, sent: number): void {
   const { error, integrity, deleted, errorCount = 0 } = result;
   const isTold = error === undefined && deleted !== undefined && deleted + errorCount <= sent;

@@ -1,5 +1,4 @@
-// A pull: the remote's rows are asked for page by page, each page and the marker behind it committed here in one, while the next
-// one is on its way. D-4.5. Pushes that have to look first, and comparisons, ask for pages in the same way.
+// Pulls, and the requests for pages by which comparisons and some pushes read rows of the remote, too.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
@@ -30,18 +29,18 @@ import {
 } from "./transfer.ts";
 import { type AppliedRecords, type ExtrasOfRows, RecordWriter } from "./write-records.ts";
 
-/** Versions that pulls may add, beside as many as the table has rows, before they are put together. */
+/** Versions that pulls add, beyond the rows of the table, before blocks are put together. */
 const MIN_ADDED = 50_000;
-/** A page longer than this lets the next one have fewer rows, so that few bytes are held at once. */
+/** After a page longer than this, the next one has fewer rows, so that few bytes are held at once. */
 const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** A page longer than this does not let the next one have more rows. */
+/** After a page longer than this, the next one has no more rows. */
 const MAX_GROWING_PAGE_BYTES = 2 * 1024 * 1024;
-/** A page that begins with a row that is known must have another one. */
+/** A page may begin with a known row. */
 const LEAST_ROWS = 2;
 
 /**
- * Pulls one table: from its marker on, page by page, each page and the marker behind it in one commit, while the next
- * one is on its way. D-4.5. Throws `AppError`; whatever was committed stays and the next run goes on behind it.
+ * Pulls one table from its marker on: each page and the marker behind it in one commit, while the next page is on its way. D-4.5.
+ * Throws `AppError`; committed pages stay, and the next run goes on behind them.
  */
 export async function pullTable(transfer: Transfer): Promise<void> {
   const { deps, table, remote, report, handshake } = transfer;
@@ -71,7 +70,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const passed = markers.advance(accepted.seenUpTo);
     if (records.length === 0 && isNoChange(passed)) continue;
     const beganMs = clock.monotonicMs();
-    // Every part keeps how the pull began, as another one may fail; the last one what the page has passed, too.
+    // Each part commits how the pull began, as a later one may fail; the last part also what the page has passed.
     const [atOnce, atEnd] = [begun, bothChanges(begun, passed)];
     const applied = await writer.write(records, (isLast) => exchange.page(isLast ? atEnd : atOnce));
     begun = {};
@@ -89,7 +88,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   await exchange.finish();
 }
 
-/** Retries the records that earlier runs rejected, before any page. Resolves to their counts. */
+/** Retries the records that earlier runs rejected. */
 async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   const { rejections } = writer;
   let applied: AppliedRecords = { ...NOTHING_MOVED, stayed: [] };
@@ -101,8 +100,8 @@ async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
 }
 
 /**
- * Counts what a pull would bring, by the same markers and the totals of pages of one row, and what was rejected before. Nothing
- * is written. D-4.11.
+ * Counts the rows that a pull would bring, by its markers and the totals of pages of one row, and the rejected records. Writes
+ * nothing. D-4.11.
  */
 export async function countPulled(transfer: Transfer): Promise<void> {
   const { handshake, report, remote, table } = transfer;
@@ -120,10 +119,7 @@ export async function countPulled(transfer: Transfer): Promise<void> {
   if (rows > 0) report.batch({ ...NOTHING_MOVED, rows, batchRows: rows });
 }
 
-/**
- * Asks for the page that a cursor wants, with fewer rows when it is too much at once. A failure waits until the page is
- * looked at.
- */
+/** Asks for the next page of a cursor, with fewer rows while it is too much at once. Awaiting the page throws its failure. */
 export function askPage(
   remote: RemoteTable,
   cursor: PullCursor,
@@ -150,7 +146,7 @@ export function askPage(
         if (!(error instanceof RemotePeerError)) throw error;
         const tooMany = Math.min(rows, cursor.tableRows ?? rows);
         size.shrink(tooMany);
-        // This run may have no time left for half of them, which the next one begins with.
+        // For the next run, as this one may have no time left for a smaller page.
         remote.learnTooMany("page", tooMany);
       }
     }
@@ -159,14 +155,14 @@ export function askPage(
   return asked;
 }
 
-/** A page, and the records of it that had not come before. */
+/** A page, and those of its records that had not come before. */
 interface PulledRecords extends PulledPage {
   readonly records: readonly JsonObject[];
 }
 
 /**
- * The records of the remote from a time on, in microseconds, page by page: all of them where there is none, or it is not
- * known how the remote writes times.
+ * The remote's records from a time in microseconds on, page by page; all where it is `NO_TIME`, or without a time as the remote
+ * writes it.
  */
 export async function* recordsFrom(
   remote: RemoteTable,
@@ -190,22 +186,22 @@ export async function* recordsFrom(
   }
 }
 
-/** Exchanged rows during a pull: it adds what it brings. */
+/** The exchanged rows of a pull, to which each page adds. */
 async function openExchange(transfer: Transfer, markers: TransferMarkers) {
   const { deps, run, table, last, handshake } = transfer;
   // Rows that were here before may not be exchanged.
   const isFromStart = markers.start === null;
   const pushMarker = last.push.marker || null;
-  // A first push goes by the own mark of before the first exchanged row; later ones keep their own.
+  // The first push goes by the own mark from before the first exchanged row; later pushes keep their own.
   const isKept = last.push.lateMark !== undefined || pushMarker !== null;
   const asked = { lateAfter: null, isForOwnPush: true };
   const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
   const mark = lateMark === null ? {} : { push: { lateMark } };
   const addedBefore = last.pull.added ?? 0;
-  /** Versions added since they were put together last. */
+  /** Versions added since blocks were put together. */
   let added = addedBefore;
   return {
-    /** The extras of one commit: the block of the rows that are here as they came, and the change that has `passed` them. */
+    /** The extras of one commit: the block of rows that are here as they came, and the memory behind them. */
     page(passed: MemoryChange): ExtrasOfRows {
       const before = added;
       return (rows, changed) => {
@@ -221,7 +217,7 @@ async function openExchange(transfer: Transfer, markers: TransferMarkers) {
     /** Puts blocks together when they have grown, unless a push works with them. */
     async finish(): Promise<void> {
       if (added === addedBefore || added < MIN_ADDED) return;
-      // A count of the table here would take most of the time of a small run.
+      // Counting the table here would take most of the time of a small run.
       const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
       if (added < MIN_ADDED + rows) return;
       const name = transferLeaseName("push", table.name);

@@ -1,5 +1,4 @@
-// The rows of a push: read here, those without a timestamp, which match no marker, and those from its marker on; looked for at a
-// remote that guards nothing; and sent. D-4.6, D-7.2.
+// The rows of a push: read here, looked for at a remote that guards nothing, and sent. D-4.6, D-7.2.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_PUSH_ERRORS } from "../../../domain/shared/limits.ts";
 import {
@@ -30,8 +29,9 @@ import { addUp, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
 /**
- * Reads the rows of a push by position, never by offset, so that rows that move are not skipped: those without a timestamp, then
- * those from `markerTime` on, which is canonical; all rows where it is null. `size` is the most rows of a batch.
+ * Reads the rows of a push by position, never by offset, so that no row that moves is skipped: rows without a timestamp, which
+ * match no marker, then those from `markerTime` on, which is canonical; all rows where it is null. `size`: the most rows of a
+ * batch.
  */
 export async function* readPush(
   tables: TableStore,
@@ -39,7 +39,6 @@ export async function* readPush(
   markerTime: string | null,
   size: BatchSize,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  // Rows without a timestamp match no marker, and come first.
   const isApart = table.timestampColumn !== null && markerTime !== null;
   for (const sinceTime of isApart ? [null, markerTime] : [markerTime]) {
     const isWanted = (row: Row) =>
@@ -75,8 +74,8 @@ export async function countPush(
 type FindSent = (rows: readonly Row[]) => Promise<Row | null>;
 
 /**
- * Reads all that may be newer there than what a push is going to send: from a canonical time on, null for the first row, and
- * rejected rows, whatever their time, by their keys.
+ * Reads the remote's rows that may be newer than rows to send: those to be sent from `start` on (canonical; null: all), and
+ * rejected rows.
  */
 export async function readFirst(
   transfer: Transfer,
@@ -97,7 +96,7 @@ export async function readFirst(
     times.push(...rows.map((row) => rowTime(table, row)));
   }
   if (times.length === 0) return there;
-  // Any row that has a time there may be newer than one without, and any that is not ahead than one that is.
+  // A row without a time, or too far ahead, ranks below all others: any row there may be newer.
   const isAll = times.some((time) => time === null || compareDateTimes(time, limit) > 0);
   const [earliest = null] = isAll
     ? []
@@ -133,9 +132,9 @@ interface SentRows extends MovedRecords {
 const NOTHING: SentRows = { ...NOTHING_MOVED, accepted: [] };
 
 /**
- * Sends rows until each is either written there or rejected: a batch that is too much at once is halved, and so are
- * the rows of one of which more failed than the reply names. Sending a row again does no harm. Only a guarded push tells which were kept, and it or an overwriting
- * one how many changed. D-4.6, D-7.11.
+ * Sends rows until each is written there or rejected: a batch that is too much at once is halved, and so are rows of which more
+ * failed than the reply names. Sending a row again does no harm. Only a guarded push tells kept rows; it and an overwriting push
+ * tell changed rows. D-4.6, D-7.11.
  */
 export async function sendRows(
   transfer: Transfer,
@@ -162,16 +161,15 @@ export async function sendRows(
   const named = new Set<unknown>(rejected.map(({ record }) => record));
   const others = rows.filter((row) => !named.has(row));
   if (named.size === errorCount) return { accepted: others, rejected, kept, erased, changed };
-  // Rows that did not fail are written by now: sent again they change nothing more, where that is told.
+  // Rows that did not fail are written: sent again, they count as changed only where the reply did not tell.
   const before = { ...NOTHING, rejected, changed: reply.changed ?? 0 };
   return addUp(before, await inParts(others));
 }
 
-/** The request that sends rows, as the peer is to prepare it. */
 export function requestOf(transfer: Transfer, rows: readonly Row[]): PushRequest {
   const request = { records: rows, syncTimestamp: transfer.run.startedAt };
   if (isGuarded(transfer)) return { ...request, isGuarded: true };
-  // A remote that tells its own rule knows the header, and tells by it how many rows it really wrote.
+  // A remote whose schema has a conflict rule knows the header, and tells the rows that it wrote.
   const isKnown = (transfer.handshake.schema?.conflict ?? null) !== null;
   return isKnown && transfer.conflict === "overwrite" ? { ...request, isForced: true } : request;
 }
@@ -181,7 +179,7 @@ export function isGuarded({ conflict, handshake }: Transfer): boolean {
   return conflict === "newer" && hasExtension(handshake, "conflict-newer");
 }
 
-/** A reply that does not account for every record, or that proves no integrity, is no acknowledgement. */
+/** Throws `remote_invalid` for a reply that leaves records out, or did not verify the checksum. */
 function checkResult(transfer: Transfer, result: PushResult, sent: number): void {
   const { upserted, errorCount = 0, erased = 0, integrity, kept, changed } = result;
   if (result.error !== undefined || upserted + errorCount + erased !== sent) {
@@ -200,8 +198,8 @@ function checkResult(transfer: Transfer, result: PushResult, sent: number): void
 }
 
 /**
- * The rows that have failed by the entries of `errors`. An entry counts where its key is that of one row of the batch alone.
- * Where all rows failed and each has an entry, entries stand in the order of the rows. S-2.4.
+ * The failed rows by the entries of `errors`. An entry counts where its key is that of one row alone. Where all rows failed and
+ * each has an entry, the entries are in the order of the rows. S-2.4.
  */
 function namedRejections(
   table: Table,

@@ -23,7 +23,7 @@ import {
   type Transfer,
 } from "./transfer.ts";
 
-/** A push of a table that is written to faster than it is pushed ends after this many times its rows. */
+/** A push ends after this many times the rows of its table, as rows may be written faster than they go. */
 const MAX_GROWTH = 4;
 
 interface Push {
@@ -33,16 +33,15 @@ interface Push {
   /** Rows that need not go. */
   readonly exchanged: ReadExchanged;
   readonly size: BatchSize;
-  /** Rows of a remote that guards nothing; null when it guards its rows, or is to be overwritten. */
+  /** The remote's rows, where it does not guard them and is not to be overwritten; else null. */
   there: RemoteRows | null;
-  /** True once rows stayed here only because they are too far ahead for such a remote now: the next push meets them again. */
+  /** True once rows stayed here as their times are too far ahead for an unguarded remote: the next push meets them again. */
   isLeftOver: boolean;
 }
 
 /**
- * Pushes one table: from its marker on, batch by batch, the marker behind each acknowledged one, while the next one is
- * read. D-4.6. Throws `AppError`; whatever was acknowledged stays and the next run goes on behind it. A dry run does the
- * same, but that nothing is sent or written.
+ * Pushes one table from its marker on: batch by batch, with the marker behind each acknowledged one, while the next is read.
+ * D-4.6. Throws `AppError`; acknowledged batches stay, and the next run goes on behind them. A dry run sends and writes nothing.
  */
 export async function pushTable(transfer: Transfer): Promise<void> {
   const { deps, table, report, handshake } = transfer;
@@ -71,16 +70,16 @@ export async function pushTable(transfer: Transfer): Promise<void> {
   await replaceExchanged(transfer, transfer.lease, push.exchanged, markers.current);
 }
 
-/** Sends a record that the remote rejected again, as the table has it now, and nothing else; as `pushTable` otherwise. */
+/** Sends one rejected record again, as the table has it now. Otherwise as `pushTable`. */
 export async function pushAgain(transfer: Transfer, entry: RejectedRecord): Promise<void> {
   await pushRejected(await beginPush(transfer, entry));
 }
 
-/** `only` is the rejected record that is tried again; by default all are. */
+/** `only`: the one rejected record to try again; null for all. */
 async function beginPush(transfer: Transfer, only: RejectedRecord | null = null): Promise<Push> {
   const { deps, run, table, remote, last } = transfer;
   const lateAfter = run.isFull ? null : (last.push.lateMark ?? null);
-  // Before any row is read: what comes late during the run is for the next one.
+  // Before any row is read: rows that come late during the run are for the next one.
   const late = await deps.lateRows.read(table, { lateAfter, isForOwnPush: true });
   const markers = openMarkers(transfer, late);
   const push: Push = {
@@ -102,7 +101,7 @@ async function beginPush(transfer: Transfer, only: RejectedRecord | null = null)
   return push;
 }
 
-/** None with `force`, which sends every row; nor where nobody knows which rows came late: then they are forgotten. */
+/** No rows with `force`, which sends all; nor where late rows are unknown: then exchanged rows are forgotten. */
 async function openExchanged(
   transfer: Transfer,
   { lateFrom }: TransferMarkers,
@@ -113,7 +112,7 @@ async function openExchanged(
   return { rows: new ExchangedRows(transfer.table), keys: [], versions: 0 };
 }
 
-/** Call it before `isExchanged` of these rows. Others have their turn after each block. */
+/** To be called before `isExchanged` of these rows. Others have their turn after each block. */
 async function readExchangedFor(
   { transfer, exchanged }: Push,
   rows: readonly Row[],
@@ -122,7 +121,7 @@ async function readExchangedFor(
   for (const _ of exchanged.rows.readFor(rows)) await deps.timer.sleep(0, lease.signal);
 }
 
-/** True for a row that the push meets as it last went or came, and that was not noted as late since. */
+/** True for a row that is as it last went or came, and was not noted as late since. */
 function isExchanged({ markers, exchanged }: Push, row: Row): boolean {
   return !markers.isLate(row) && exchanged.rows.has(row);
 }
@@ -132,8 +131,8 @@ function startTime({ start }: TransferMarkers): string | null {
 }
 
 /**
- * Reads on, null at the end, and encodes, while a batch is under way: not before that is on the wire, as a store may keep the event loop
- * busy while it reads. A failure waits until the rows are looked at.
+ * Reads and encodes the next rows, null at the end, once the batch under way is on the wire: a store may keep the event loop busy
+ * while it reads. Awaiting the rows throws a failure.
  */
 function readAhead(
   transfer: Transfer,
@@ -157,7 +156,7 @@ function isAfter(readUpTo: string | null, time: string): boolean {
   return readTime !== null && compareDateTimes(readTime, time) > 0;
 }
 
-/** Rejected rows are tried again first, as the table has them now. */
+/** Sends rejected rows again, as the table has them now. */
 async function pushRejected(push: Push): Promise<void> {
   const { transfer, rejections, size } = push;
   const { deps, table, report } = transfer;
@@ -183,7 +182,7 @@ function tracedBatch(push: Push, batch: readonly Row[], readUpTo: string | null)
   return tracing.inSpan("pushBatch", () => pushBatch(push, batch, readUpTo), { fields });
 }
 
-/** Sends rows that have to go. What was rejected, what need not go again and the marker behind all are one commit. */
+/** Sends the rows that need to go. One commit keeps the rejected ones, those that need not go again, and the marker. */
 async function pushBatch(
   push: Push,
   batch: readonly Row[],
@@ -202,7 +201,7 @@ async function pushBatch(
   if (settled.length < newerThere.length) push.isLeftOver = true;
   const begun = beginning(transfer, markers, true);
   const memory = bothChanges(begun, markers.advance(readUpTo));
-  // The remote does not tell which rows it left out: all are sent again while the allowance lasts. D-8.2.
+  // The remote does not tell which rows of erased people it left out: all are sent again while the allowance lasts. D-8.2.
   const arrived = sent.erased > 0 ? [] : sent.accepted;
   const alike = [...arrived, ...settled, ...sameThere];
   const block = push.exchanged.rows.note(alike, markers.current);
@@ -219,14 +218,17 @@ async function pushBatch(
   });
 }
 
-/** Call it between the read of rows and their push. Throws as `requireMoved`: rows may have come without a column since. */
+/**
+ * To be called between reading rows and sending them. Throws as `requireMoved`: a pull may have left a column out since the
+ * check.
+ */
 async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
   const { pull } = await deps.memory.read(table.name, memory.remote);
   const before = addedColumns(memory.kept.pull.columns, columns);
   requireMoved(table.name, columns, before, pull.columns);
 }
 
-/** Sorts out what need not go. What this transfer has tried already is left out. */
+/** Sorts rows by whether they need to go; those that this transfer has tried are left out. */
 function sortRows(push: Push, batch: readonly Row[]) {
   const { run, last, table } = push.transfer;
   // The first exchange with a remote, and a full one, send all rows.
@@ -245,7 +247,7 @@ function sortRows(push: Push, batch: readonly Row[]) {
     wanted: wanted.length === batch.length ? batch : wanted,
     // Rows that are newer at a remote that guards nothing.
     newerThere: rows.get("newer") ?? [],
-    // Rows that such a remote has as they are here: sent again, they would undo what is written there meanwhile.
+    // Rows that such a remote has as they are here: sent again, they would undo later writes there.
     sameThere: rows.get("same") ?? [],
     // Rows that last went, or came, as they are here.
     exchanged: rows.get("exchanged") ?? [],

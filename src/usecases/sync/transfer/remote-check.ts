@@ -1,5 +1,5 @@
-// The check of a remote before a table moves, asked once for all directions of the run: its clock, what it can do, how
-// it has the table, what is remembered of it, and what differing registries mean for the run. D-7.2 to D-7.4.
+// The check of a remote before a table moves, once for all directions of a run: its clock, its extensions, its schema of the
+// table, the memory of it, and how both registries differ. D-7.2 to D-7.4.
 import { REFUSALS } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
@@ -22,7 +22,6 @@ import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
 import { requireOther } from "../shared/sync-deps.ts";
 
-/** The answers of the remote. */
 export interface Handshake {
   readonly clocks: Clocks;
   readonly extensions: ReadonlySet<string>;
@@ -30,13 +29,12 @@ export interface Handshake {
   readonly remoteId: string | null;
   /** The table as the remote has it, and its late rows since a mark; null of a remote without `schema`. */
   readonly schema: TableSchema | null;
-  /** Rows that the remote has of the table; null when it does not know. */
+  /** The remote's rows of the table; null when it does not know. */
   readonly countThere: number | null;
-  /** A row of a remote that tells no schema; null when it has none, and where nothing is to be pushed. */
+  /** A row of a remote that tells no schema; null when it has none, and where nothing is pushed. */
   readonly firstRecord: JsonObject | null;
 }
 
-/** The remote does not have the table. */
 export class TableNotThere extends AppError {
   constructor({ name }: Table) {
     const hint = "Register it there, or name the tables that both ends have, one for each run";
@@ -44,7 +42,6 @@ export class TableNotThere extends AppError {
   }
 }
 
-/** The conclusions for the run. */
 export interface RemoteCheck {
   readonly remote: RemoteTable;
   readonly handshake: Handshake;
@@ -56,15 +53,14 @@ export interface RemoteCheck {
   /** Why nothing of the table moves, by what both registries say of its owner; null when it does. D-11.9. */
   readonly ownerProblem: OwnerProblem | null;
   readonly warnings: readonly string[];
-  /** The columns that take part. */
   readonly columns: KnownColumns;
-  /** Pages of the remote's tombstones that one direction has read for the next, each by the place before it. */
+  /** Pages of the remote's tombstones that one direction has read for the next, by the place before each. */
   readonly readAhead: Map<string | null, DeletedReply>;
 }
 
 /**
- * Asks the remote about a table. Throws `sync_failed` when it cannot move in any direction, and as `shakeHands`. `isPushed`
- * says whether rows are going to be sent.
+ * Asks the remote about a table. Throws `sync_failed` when it cannot move in any direction, and as `shakeHands`. `isPushed`: rows
+ * are going to be sent.
  */
 export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
   const { run, table } = remote;
@@ -92,8 +88,9 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
 }
 
 /**
- * Asks the remote; `lateAfter` is the mark of its late rows that was kept last, null for none, `ownTime` the store's here. Throws `sync_misconfigured`
- * when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when its clock cannot be read.
+ * Asks the remote. `lateAfter`: the mark of its late rows that was kept last, null for none; `ownTime`: the time of the store
+ * here. Throws `sync_misconfigured` when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when
+ * its clock cannot be read.
  */
 export async function shakeHands(
   remote: RemoteTable,
@@ -108,7 +105,7 @@ export async function shakeHands(
     const text = `The remote has sync disabled: ${run.remote.address}`;
     throw new AppError("sync_failed", text, { hint: REFUSALS.sync_disabled.hint });
   }
-  // The list is believed only where it has others.
+  // A remote that lists no table may have this one all the same.
   const listed = [...status.tables, ...Object.keys(status.tableCounts)];
   if (listed.length > 0 && !listed.includes(table.name)) throw new TableNotThere(table);
   const remoteText = status.serverTime;
@@ -133,14 +130,14 @@ export function hasExtension({ extensions }: Handshake, name: SyncExtension): bo
   return extensions.has(name);
 }
 
-/** The memory of a table about the remote that it is moved with. D-11.10. */
+/** The memory that a table has of its remote. D-11.10. */
 export interface TransferMemory {
   readonly remote: RemoteIdentity;
   /** True when what was kept is another remote's. */
   readonly isOther: boolean;
   /** The memory as it was kept; empty where it is another remote's. */
   readonly kept: TableMemory;
-  /** True lets the next commit remove the exchanged rows. */
+  /** True: the next commit removes the exchanged rows. */
   forgetsExchanged: boolean;
 }
 
@@ -158,7 +155,6 @@ export function otherRemoteText({ name }: Table): string {
   return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
 }
 
-/** The columns of a table beside those of earlier runs. */
 export function columnHistory(
   table: Table,
   columns: KnownColumns,
@@ -176,9 +172,9 @@ export function columnHistory(
   const hint = "Pull the table first, or run both";
   const problem = new AppError("sync_failed", text, { hint });
   return {
-    // To be moved for all rows: they took no part in the last run in the direction.
+    // No part of the last run in the direction: they are moved for all rows.
     added,
-    // A null of the remote says nothing in them: they are added, or what is here never went there.
+    // In these a null of the remote means nothing: they are added, or their values here never went there.
     silent: [...added, ...unsent],
     // Why a push would empty columns of the remote; null when it would not.
     pushProblem: unfetched.length === 0 ? null : problem,

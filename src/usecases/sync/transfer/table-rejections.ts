@@ -1,5 +1,5 @@
-// Records of one table and direction that one end rejected: kept in the commit that passes them, tried again by the next
-// run, unless somebody dropped them. D-4.6, D-7.7.
+// Rejected records of one table and direction: kept in the commit that passes them, and tried again by the next run unless
+// dropped. D-4.6, D-7.7.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { hashHex } from "../../../domain/shared/hash.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
@@ -13,9 +13,8 @@ import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejecti
 import type { CommitExtras } from "../shared/write-rows.ts";
 import { commitExtras, type OwnTransfer } from "./transfer.ts";
 
-/** Records that are read, and tried again, at once. */
-const PART_RECORDS = 500;
-/** Notes of records: one that waits, and those that need no further attempt while they are as they were noted. */
+const RETRIED_AT_ONCE = 500;
+/** Notes of records: waiting, and settled, which are not tried again unless they change. */
 const WAITING = 1;
 const SETTLED = 2;
 /** Refused by this transfer. */
@@ -23,14 +22,14 @@ const REFUSED = 3;
 
 export class TableRejections {
   readonly #transfer: OwnTransfer;
-  /** The one that is looked at; null for all that earlier runs left. */
+  /** The only entry to look at; null for all that earlier runs left. */
   readonly #only: RejectedRecord | null;
   readonly #known = new RowMemory();
-  /** The number of those that earlier runs left. */
+  /** Entries that earlier runs left. */
   waiting = 0;
-  /** Records that were rejected by this transfer before it met their next version: they wait no more. */
+  /** Records that this transfer rejected before it met their next version: they wait no more. */
   replaced = 0;
-  /** Id of the last one that waits; what is noted later has a greater one. */
+  /** Id of the last entry that waits; later entries have greater ids. */
   #lastId = "";
   #newlyRejected = 0;
   #accepted = 0;
@@ -40,7 +39,6 @@ export class TableRejections {
     this.#only = only;
   }
 
-  /** `only` is the one that is looked at; by default all are that earlier runs left. */
   static async open(
     transfer: OwnTransfer,
     only: RejectedRecord | null = null,
@@ -60,7 +58,7 @@ export class TableRejections {
     return rejections;
   }
 
-  /** Records that earlier runs left and nobody dropped since, the oldest first; some may be retried between two parts. */
+  /** Entries that earlier runs left, the oldest first; some may be retried between two parts. */
   async *waitingParts(): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
     if (this.waiting > 0) yield* this.#parts(this.#lastId);
   }
@@ -96,7 +94,10 @@ export class TableRejections {
     };
   }
 
-  /** Call it once `extras` of the same records are committed. Throws `sync_failed` when too many were rejected, and fewer accepted. */
+  /**
+   * To be called once `extras` of the same records are committed. Throws `sync_failed` when too many are rejected, and fewer
+   * accepted.
+   */
   settle(rejected: readonly Rejection[], accepted: readonly JsonObject[]): void {
     for (const record of this.#knownOf(accepted)) this.#note(record, SETTLED);
     for (const { record } of rejected) if (this.#note(record, REFUSED) === 0) this.#newlyRejected++;
@@ -104,12 +105,12 @@ export class TableRejections {
     if (this.#newlyRejected <= Math.max(MAX_NEW_REJECTIONS, this.#accepted)) return;
     const { table, direction } = this.#transfer;
     const whose = direction === "push" ? "The remote refuses" : "This deployment refuses";
-    // What is said of people stands where an erasure removes it. D-8.2.
+    // Messages about people are kept only where an erasure removes them. D-8.2.
     const last = isOfPeople(table) ? "" : `; the last one: ${rejected.at(-1)?.message ?? ""}`;
     throw new AppError("sync_failed", `${whose} too many records of "${table.name}"${last}`);
   }
 
-  /** Commits what was rejected at the other end and what was not, with what goes with it, and settles all. */
+  /** Commits rejected and accepted records with more extras, and settles them. */
   async commit(
     rejected: readonly Rejection[],
     accepted: readonly JsonObject[],
@@ -130,12 +131,12 @@ export class TableRejections {
   async *#parts(lastId: string | null): AsyncGenerator<readonly RejectedRecord[], void, undefined> {
     if (this.#only !== null) return yield [this.#only];
     const { deps, table, direction } = this.#transfer;
-    const query = { table: table.name, direction, limit: PART_RECORDS, isOldestFirst: true };
+    const query = { table: table.name, direction, limit: RETRIED_AT_ONCE, isOldestFirst: true };
     for (let behindId: string | null = null; ; ) {
       const listed: readonly RejectedRecord[] = await deps.rejected.list({ ...query, behindId });
       const part = lastId === null ? listed : listed.filter(({ id }) => id <= lastId);
       if (part.length > 0) yield part;
-      if (part.length < PART_RECORDS) return;
+      if (part.length < RETRIED_AT_ONCE) return;
       behindId = part.at(-1)?.id ?? null;
     }
   }
@@ -152,7 +153,7 @@ export class TableRejections {
   }
 }
 
-/** The texts by which records are compared. Two without a usable key are no versions of one row. */
+/** Records are versions of one row by `key`; without a usable key only equal ones are. */
 function textsOf({ text, isUsable }: RowKey, fingerprint: string) {
   return { key: isUsable ? text : text + fingerprint, content: fingerprint };
 }

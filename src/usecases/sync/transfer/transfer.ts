@@ -1,5 +1,5 @@
-// The transfer of a table in one direction: how it begins, what all its parts work with, and the commits that they make here.
-// Each part gets it as it is. D-4.5, D-4.6, D-4.8, D-7.4.
+// The transfer of a table in one direction: its state, its beginning, and the commits of its parts here. D-4.5, D-4.6, D-4.8,
+// D-7.4.
 import type { Key } from "../../../domain/shared/document-key.ts";
 import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
@@ -41,16 +41,16 @@ import {
   type TransferMemory,
 } from "./remote-check.ts";
 
-/** The part of a transfer that writes here; a retry of a pulled record has no more. */
+/** The state for writing here; the retry of a pulled record has no more. */
 export interface OwnTransfer {
   readonly deps: SyncDeps;
   readonly table: Table;
   readonly direction: SyncDirection;
-  /** The lease; that of a dry run claims nothing, so nothing is committed. */
+  /** A dry run's lease has no claim, so nothing is committed. */
   readonly lease: RunLease;
   /** The table's memory; null where the remote of a record is unknown. */
   readonly memory: TransferMemory | null;
-  /** The rule of the end that is written to: `newer` in a run, `overwrite` with `force`; null is its table's own. D-7.1. */
+  /** The conflict rule of the receiving end: `newer` in a run, `overwrite` with `force`, null for the table's own. D-7.1. */
   readonly conflict: ConflictRule | null;
   /** The columns that take part. */
   readonly columns: KnownColumns;
@@ -64,11 +64,11 @@ export interface Transfer extends OwnTransfer, RemoteCheck {
   readonly run: RunContext;
   readonly report: TransferReport;
   readonly memory: TransferMemory;
-  /** The memory by which the transfer begins. */
+  /** The memory at the beginning. */
   readonly last: TableMemory;
 }
 
-/** A transfer to which no columns are new, as by a repair. */
+/** A transfer without added columns, as a repair needs it. */
 export function transferOf(
   check: RemoteCheck,
   lease: RunLease,
@@ -81,7 +81,7 @@ export function transferOf(
   return { ...check, ...own, run, report, last: check.memory.kept };
 }
 
-/** A transfer begins by what was kept when it got its lease. Throws `sync_failed` when a pull has to come before. */
+/** Opens a transfer by the memory as it is under the lease. Throws `sync_failed` when a pull has to come first. */
 export async function openTransfer(
   check: RemoteCheck,
   remote: RemoteTable,
@@ -96,9 +96,9 @@ export async function openTransfer(
   const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
   if (direction === "push") {
     const isBoth = run.directions.includes("pull");
-    // A dry run of both counts as if the pull before it had ended.
+    // A dry run of both counts as if its pull were done.
     if (pushProblem !== null && !(isBoth && run.isDryRun)) throw pushProblem;
-    // Of both the pull came first, unless another run has left a column out since the check.
+    // In a run of both the pull came first, unless another run has left a column out since the check.
     if (isBoth && !run.isDryRun) requireMoved(table.name, check.columns, [], kept.pull.columns);
   }
   const { marker: _, lateMark: __, ...anew } = kept[direction];
@@ -118,8 +118,8 @@ export async function openTransfer(
 }
 
 /**
- * True when a pull can go by what the check heard of late rows. Not so when another run has kept a mark since; nor when all
- * rows are read: a mark from before the push in this run would let the next pull read again what that has sent.
+ * True when a pull can use the late rows that the check asked for. False when another run has kept a mark since. False, too, when
+ * all rows are read after a push of this run: with a mark from before that push, the next pull would read the pushed rows again.
  */
 function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null): boolean {
   const isPushedBefore = run.directions.length > 1 && check.handshake.schema !== null;
@@ -127,9 +127,8 @@ function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null)
 }
 
 /**
- * Opens the markers of a transfer. `late` tells of late rows at its source since the mark kept last; null for a remote
- * that tells of none. Throws `sync_failed` when markers of the run's directions cannot be trusted any more: one
- * of the clocks they were made by has been set back.
+ * Opens the markers of a transfer. `late`: late rows at its source since the mark kept last; null for a remote that tells none.
+ * Throws `sync_failed` when a clock by which markers of the run's directions were made has been set back.
  */
 export function openMarkers(transfer: Transfer, late: LateRowsTold | null): TransferMarkers {
   const { deps, run, table, direction, handshake, last, columns, added } = transfer;
@@ -138,12 +137,12 @@ export function openMarkers(transfer: Transfer, late: LateRowsTold | null): Tran
   const greaterLag = Math.max(table.lagSeconds, lagThere ?? 0);
   const lagAtSource = direction === "push" ? deps.lateRows.lagSeconds(table) : lagThere;
   const options = {
-    // With full they were cleared; another run may have kept its own since.
+    // A full run cleared them, but another run may have kept its own since.
     kept: run.isFull ? NO_MEMORY : last,
     table,
     columns,
     clocks: handshake.clocks,
-    // The remote lacks what a pull left here in added columns, and wrote to rows that came: the next push begins anew. D-7.3.
+    // The remote lacks values that a pull leaves here in added columns: the next push begins anew. D-7.3.
     pushedAnew: direction === "push" || pushed === undefined ? null : leavingOut(pushed, added),
     lagSeconds: lagAtSource === 0 ? 0 : greaterLag,
     clockLagSeconds: greaterLag,
@@ -154,13 +153,12 @@ export function openMarkers(transfer: Transfer, late: LateRowsTold | null): Tran
   return new TransferMarkers({ ...options, direction, late });
 }
 
-/** Makes the state to commit with the rows from what will have happened to them. Called again when a commit is tried again. */
+/** Makes the state to commit with rows from their outcome. Called before each attempt to commit. */
 type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
 
 /**
- * Writes rows here, and what goes with them, in one commit under the transfer's lease; a dry run writes nothing. Late rows are
- * noted as those of a run of this deployment, unless `isOwnRun` is false. Throws the lease's reason when the lease is lost, and
- * what `writeRows` throws.
+ * Writes rows and extras in one commit under the lease; a dry run writes nothing. Late rows are noted as those of an own run,
+ * unless `isOwnRun` is false. Throws the lease's reason when it is lost, and as `writeRows`.
  */
 export async function commitRows(
   transfer: OwnTransfer,
@@ -200,27 +198,27 @@ function ownerOf({ table, direction, columns, added }: OwnTransfer, memory: Tran
   return { table: table.name, direction, remote: memory.remote, columns, known };
 }
 
-/** As `commitRows`, without rows; commits nothing where there is nothing to keep. */
+/** As `commitRows`, without rows; commits nothing for empty extras. */
 export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras): Promise<void> {
   const { memory = {}, rejected = [], accepted, exchanged } = extras;
   const isEmpty = isNoChange(memory) && rejected.length + (accepted?.keys.length ?? 0) === 0;
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
 }
 
-/**
- * The change to commit no later than the first rows, `isMoved` with them. Columns that are to be moved for all rows count as
- * moved at the end only.
- */
+/** The memory change to commit before the first rows, or with them (`isMoved`). Added columns count as moved at the end only. */
 export function beginning(
   { added, memory }: Transfer,
   markers: TransferMarkers,
   isMoved: boolean,
 ): MemoryChange {
-  // What is another remote's stays until a row has gone to this one.
+  // Another remote's memory stays until a row has gone to this one.
   return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
 }
 
-/** Sends a push with so many members; resolves to the failure where they are too much at once, or a single one too large. */
+/**
+ * Sends a push of so many rows or tombstones. Resolves to the failure when they are too much at once, or a single one is too
+ * large.
+ */
 export async function pushAtOnce(
   { remote, lease, report }: Transfer,
   request: PushRequest,
@@ -238,11 +236,10 @@ export async function pushAtOnce(
   }
 }
 
-/** The result of a part of some rows: numbers, and lists. */
-type Done<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
+type Summable<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
 
-/** Does both halves of a batch, one after the other; what came of them is added up. */
-export async function inHalves<Item, Of extends Done<Of>>(
+/** Works on both halves of a batch in turn, and adds up their results. */
+export async function inHalves<Item, Of extends Summable<Of>>(
   batch: readonly Item[],
   work: (half: readonly Item[], isLast: boolean) => Promise<Of>,
 ): Promise<Of> {
@@ -251,7 +248,7 @@ export async function inHalves<Item, Of extends Done<Of>>(
   return addUp(before, await work(second, true));
 }
 
-export function addUp<Of extends Done<Of>>(before: Of, after: Of): Of {
+export function addUp<Of extends Summable<Of>>(before: Of, after: Of): Of {
   const others: Readonly<Record<string, unknown>> = after;
   const sums = Object.entries<number | readonly unknown[]>(before).map(([name, one]) => {
     const other = others[name];
@@ -260,10 +257,9 @@ export function addUp<Of extends Done<Of>>(before: Of, after: Of): Of {
   return Object.fromEntries(sums) as Of;
 }
 
-/** Exchanged rows as they were read. */
 export interface ReadExchanged {
   readonly rows: ExchangedRows;
-  /** The keys of the blocks. */
+  /** The keys of the blocks that hold them. */
   readonly keys: readonly Key[];
   readonly versions: number;
 }
@@ -273,10 +269,7 @@ export async function readExchanged({ deps, table }: Transfer): Promise<ReadExch
   return { rows: new ExchangedRows(table, blocks), keys, versions: countAll(blocks) };
 }
 
-/**
- * Replaces the blocks that were read by as few as hold their rows: each row once, and only rows that a push from the marker on
- * can meet.
- */
+/** Replaces the blocks by as few as hold each of their rows once, without rows that no push from the marker on meets. */
 export async function replaceExchanged(
   { deps, table }: Transfer,
   pushLease: RunLease,

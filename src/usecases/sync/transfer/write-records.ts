@@ -20,11 +20,11 @@ import type { TableRejections } from "./table-rejections.ts";
 import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
 export interface AppliedRecords extends MovedRecords {
-  /** Records that a newer row here kept out. */
+  /** Records that newer rows here kept out. */
   readonly stayed: readonly JsonObject[];
 }
 
-/** Makes the state to commit with rows that are here as they came, `changed` of which were other before. */
+/** Makes the state to commit with rows that are here as they came, `changed` of which were different before. */
 export type ExtrasOfRows = (
   rows: readonly Row[],
   changed: number,
@@ -42,13 +42,13 @@ interface RefusedRecord extends Rejection {
   readonly index: number;
 }
 
-/** Made anew for each part of the records; what stands for all of them belongs to the last. */
+/** Makes the extras of a part of the records; those that stand for all of them belong to the last part. */
 type MakeExtras = (isLast: boolean) => ExtrasOfRows;
 
 type WriteRules = Omit<RowsToWrite, "writes" | "deleted">;
 
 const NO_EXTRAS: MakeExtras = () => () => ({});
-/** A row that is written to all the time is not filled. */
+/** Attempts to fill a row that others write to. */
 const MAX_TRIES = 3;
 
 export class RecordWriter {
@@ -61,8 +61,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes records, and what goes with them, in one commit, or by halves where that cannot be. Throws the lease's reason when
-   * that is lost, `sync_failed` when too many were rejected.
+   * Writes records and extras in one commit, or by halves where that cannot be. Throws the lease's reason when it is lost, and
+   * `sync_failed` when too many were rejected.
    */
   async write(
     records: readonly JsonObject[],
@@ -76,8 +76,8 @@ export class RecordWriter {
   }
 
   /**
-   * Writes records that an earlier run rejected; one that is older than the row that is here by now is dropped. They may have
-   * come from another remote, so they are sent to the one of now too. D-7.7, D-11.10.
+   * Writes records that an earlier run rejected; one older than the row here is dropped. They may have come from another remote,
+   * so the next push sends them, too. D-7.7, D-11.10.
    */
   async retry(records: readonly JsonObject[]): Promise<AppliedRecords> {
     const options = { conflict: "newer", isOwnRun: false } as const;
@@ -128,7 +128,7 @@ export class RecordWriter {
     return { rejected, kept: stayed.length, stayed, erased, changed };
   }
 
-  /** Refused records that the row here, or its tombstone, keeps out anyway. D-7.6, D-11.10. */
+  /** Refused records that the row or tombstone here keeps out anyway. D-7.6, D-11.10. */
   async #olderOf(refused: readonly RefusedRecord[]): Promise<ReadonlySet<unknown>> {
     const { deps, table } = this.#transfer;
     const keys = new Map(refused.map((one) => [one, rowKey(table, one.record)]));
@@ -181,7 +181,7 @@ async function planWrites(
   return { records, writes, refused };
 }
 
-/** A write that the store keeps out, so that it notes the row or tombstone it has in place of a refused record. D-7.4, D-7.6. */
+/** A write in place of a refused record: the store keeps it out, and notes the row or tombstone that it has. D-7.4, D-7.6. */
 function placeWrite(table: Table, { index, record, message }: RefusedRecord): RowWrite {
   const column = table.columns.find(({ name }) => name === table.timestampColumn);
   const hasTime = column !== undefined && rowTime(table, record) !== null;
@@ -191,14 +191,8 @@ function placeWrite(table: Table, { index, record, message }: RefusedRecord): Ro
   return { index, row, refusedIfNew: message };
 }
 
-interface SortedOut {
-  readonly rejected: readonly Rejection[];
-  readonly accepted: readonly JsonObject[];
-  /** The rows that are here as they came. */
-  readonly here: readonly Row[];
-}
-
-function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome): SortedOut {
+/** `here`: the rows that are here as they came. */
+function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome) {
   const { failures, kept, erased } = outcome;
   const failed = failures.map((one) => ({ ...one, record: recordAt(records, one.index) }));
   const rejected = [...refused, ...failed];
@@ -217,7 +211,7 @@ function recordAt<Fields>(records: readonly Fields[], index: number): Fields {
   return record;
 }
 
-/** The row without those of its silent columns that are null: an end that has just got them has nothing to say yet. */
+/** The row without silent columns that are null: an end that has just got a column has no values in it. */
 function withoutEmpty(row: Row, silent: readonly string[]): Row {
   if (!silent.some((name) => row[name] === null)) return row;
   const isEmpty = (name: string) => row[name] === null && silent.includes(name);
@@ -225,8 +219,8 @@ function withoutEmpty(row: Row, silent: readonly string[]): Row {
 }
 
 /**
- * Fills columns that take part for the first time in rows that stayed here, where they are null, and nothing else of those. A
- * row that changes meanwhile has a newer time and is looked at again. Resolves to the number of rows changed. D-7.3.
+ * Fills added columns that are null in rows that stayed here, and changes nothing else. A row that changes meanwhile is looked at
+ * again. Resolves to the number of rows changed. D-7.3.
  */
 async function fillColumns(transfer: OwnTransfer, stayed: readonly JsonObject[]): Promise<number> {
   const { table, added } = transfer;
@@ -248,7 +242,7 @@ async function fillColumns(transfer: OwnTransfer, stayed: readonly JsonObject[])
   return changed;
 }
 
-/** The rows that there is something to fill in: key and time as they are here, and the columns to fill. */
+/** The rows with something to fill: their key and time here, and the columns to fill. */
 async function filledRows(
   { deps, table, added }: OwnTransfer,
   offered: ReadonlyMap<string, Row>,
@@ -264,7 +258,6 @@ async function filledRows(
   });
 }
 
-/** The key and time of a row, which name its version. */
 function placeOf(table: Table, row: Row): Row {
   const { timestampColumn } = table;
   const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
