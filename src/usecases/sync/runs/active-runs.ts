@@ -1,4 +1,4 @@
-// The runs and comparisons of this process: counted, watched, and ended when the service stops.
+// The runs, comparisons and imports of this process: counted, watched, and ended when the service stops.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { News } from "../../../domain/sync/run/news.ts";
 import type { RunRequest } from "../../../domain/sync/run/run.ts";
@@ -41,8 +41,8 @@ export class ActiveRuns {
   }
 
   /**
-   * The news of a run, a dry run, a comparison or an import, whichever instance it is on: what it told so far put together, then as it comes.
-   * Ends with it, and when the service stops. Throws `not_found` before the first. D-9.5.
+   * The news of a run, a comparison or an import on any instance: those so far put together, then each as it comes. Ends with the
+   * run, and when the service stops. Throws `not_found` before the first. D-9.5.
    */
   async watch(runId: string): Promise<AsyncGenerator<News, void, undefined>> {
     for (const run of this.#active) if (run.runId === runId) return run.news();
@@ -54,15 +54,12 @@ export class ActiveRuns {
     return this.#stopping.signal;
   }
 
-  /** Runs and comparisons under way. */
+  /** Runs, comparisons and imports under way. */
   count(): number {
     return this.#active.size;
   }
 
-  /**
-   * Ends every run and comparison before its next write and lets none begin. Resolves when all have ended, or after `graceMs`.
-   * Idempotent.
-   */
+  /** Ends all before their next write, and lets none begin. Resolves when all have ended, or after `graceMs`. Idempotent. */
   async stop(graceMs: number): Promise<void> {
     const waits = { hint: "Start the run again later", isRecoverable: true };
     this.#stopping.abort(new AppError("sync_failed", "The service is stopping", waits));

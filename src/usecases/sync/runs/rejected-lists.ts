@@ -25,7 +25,6 @@ import { RecordWriter } from "../transfer/write-records.ts";
 
 const REJECTED_CURSOR = /^\d{16}$/;
 
-/** One rejected record with the record itself. */
 interface RejectedDetail extends RejectedItem {
   /** The pulled record, or the row that a push would send now, as `shownRow` shows it; null when that is gone. */
   readonly record: JsonObject | null;
@@ -33,11 +32,11 @@ interface RejectedDetail extends RejectedItem {
 
 interface RetryResult {
   /**
-   * `dropped` for one that is not written here, as the row here is newer, its owner's, or of somebody who was erased. `written`
-   * also for one that need not be sent any more: the row is gone, or newer there.
+   * `dropped`: not written here, as the row here is newer or its owner's, or its person was erased. `written`, too, for one that
+   * need not go any more: its row is gone, or newer there.
    */
   readonly status: "written" | "rejected" | "dropped";
-  /** The entry as it is now; as it was before when it waits no more. */
+  /** The entry as it is now; as it was before where it waits no more. */
   readonly item: RejectedItem;
 }
 
@@ -82,7 +81,7 @@ export async function retryRejected(
     isDropped = await retryRecord(deps, table, entry, stop);
   } catch (error) {
     deps.logger.error("A rejected record could not be tried again", error, { table: table.name });
-    // Errors that are no failure of the retry itself.
+    // Not failures of the retry itself.
     if (isAppError(error, "conflict", "store_unavailable", "commit_failed")) throw error;
     throw asSyncError(error);
   }
@@ -92,9 +91,9 @@ export async function retryRejected(
 }
 
 /**
- * Writes a pulled record here, for which no remote is needed, or sends a pushed one there. Whether it was rejected again is
- * told by its entry. Resolves to true when it was dropped instead, as the row here stays. Throws `conflict` when a run moves the
- * table in the direction, and what keeps a run from moving it: `sync_misconfigured`, `sync_failed`. D-7.7, D-9.5.
+ * Writes a pulled record here, which needs no remote, or sends a pushed one. Its entry tells whether it was rejected again.
+ * Resolves to true when it was dropped, as the row here stays. Throws `conflict` when a run moves the table in the direction, and
+ * what keeps a run from moving it: `sync_misconfigured`, `sync_failed`. D-7.7, D-9.5.
  */
 async function retryRecord(
   deps: SyncDeps,
@@ -131,7 +130,7 @@ async function writeHere(
   const columns = columnsNow(table, []);
   const { silent } = columnHistory(table, columns, "pull", kept);
   const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
-  // None is taken as new: the next run fills the columns that are.
+  // No column counts as added: the next run fills those that are.
   const own = { deps, table, lease, ...rules, columns, added: [], silent };
   const writer = new RecordWriter(own, await TableRejections.open(own, entry));
   const { changed, kept: stayed, erased } = await writer.retry([entry.record ?? entry.key]);

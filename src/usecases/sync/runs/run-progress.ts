@@ -1,4 +1,4 @@
-// What a run has done so far, why it failed, and how many rows both ends have when it ends. D-4.3, D-7.5.
+// The progress of a run: results of its tables, its failures, and the rows of both ends when it ends. D-4.3, D-7.5.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import {
@@ -24,18 +24,18 @@ import type { RunContext } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
 import { StartedWork } from "./started-work.ts";
 
-/** Tables of which the log of this process has told that they have no owner. */
+/** Tables that the log of this process has named as without an owner. */
 const toldUnowned = new WeakSet<Table>();
 
 export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   readonly request: RunRequest;
-  /** The directions in the order in which each table takes them. D-4.3. */
+  /** The directions in the order of each table. D-4.3. */
   readonly directions: readonly SyncDirection[];
   readonly #tables = new Map<string, TableResult>();
   readonly #warnedOnce = new Set<string>();
-  /** Tables that did not come to their end. */
+  /** Tables that failed. */
   readonly #failed = new Set<string>();
-  /** Tables that ended before their first row, by why. D-11.9. */
+  /** Tables that ended before their first row, by problem. D-11.9. */
   readonly #unowned = new Map<OwnerProblem, string[]>();
   #error: AppError | null = null;
   /** True for an error that ended the run, and not one table. */
@@ -45,13 +45,13 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     super(deps, { text: "The run was stopped", hint: "Run it again to continue" });
     this.request = request;
     this.directions = request.direction === "both" ? SYNC_DIRECTIONS : [request.direction];
-    // From its start: its process may end before the table does anything.
+    // Listed from the start: the process may end before the table does anything.
     if (request.tableName !== null) this.begin(request.tableName);
   }
 
   /**
-   * The error that names each table without an owner, and the first other failure with the number of tables that failed beside
-   * it, as callers may know it; null without either.
+   * The failure as callers may know it: each table without an owner, then the first other failure with the number of further
+   * failed tables; null without either.
    */
   get error(): AppError | null {
     const failure = this.#error === null ? null : this.#withOthers(this.#error);
@@ -77,18 +77,18 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     this.#tables.set(table, NO_TABLE_RESULT);
   }
 
-  /** Adds what a transfer did to what is known of its table. */
+  /** Adds the result of a transfer to that of its table. */
   add(table: string, result: TableResult): void {
     this.#tables.set(table, addResults(this.#resultOf(table), result));
   }
 
-  /** Tells the user something about a table that is no failure. */
+  /** Warns of something in a table that is no failure. */
   warn(table: string, text: string): void {
     this.deps.logger.warn(text, { table });
     this.#addWarning(table, text);
   }
 
-  /** Tells the user something that concerns the whole run, with its first table only. */
+  /** Warns once of something that concerns the whole run, with its first table. */
   warnOnce(table: string, text: string): void {
     if (this.#warnedOnce.has(text)) return;
     this.#warnedOnce.add(text);
@@ -102,9 +102,9 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 
   /**
-   * Counts the rows of tables at both ends for their results. Where pulls have not shown that the remote has as many, it is
-   * asked once for all tables. A difference that is new since the last run is a warning in the log, and each is kept for the
-   * metrics. What cannot be counted is null. Never rejects.
+   * Counts the rows of tables at both ends. The remote is asked, once for all tables, unless pulls have shown equal counts. A
+   * difference that is new since the last run is a warning in the log, and each is kept for the metrics. What cannot be counted
+   * is null. Never rejects.
    */
   async countEnds(run: RunContext, tables: readonly Table[]): Promise<void> {
     const counting = tables.map(async (table): Promise<[string, EndCounts]> => {
@@ -135,7 +135,7 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     this.#publishError(table, direction, error.text);
   }
 
-  /** Ends a table before its first row; the log has the first time since the start. D-11.9. */
+  /** Ends a table before its first row; the log tells of it once since the start. D-11.9. */
   endUnowned(table: Table, problem: OwnerProblem, direction: SyncDirection): void {
     const { name } = table;
     const { text } = asSyncError(ownerError(problem, [name]));
@@ -155,7 +155,6 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     });
   }
 
-  /** True where records were rejected. */
   protected get isPartial(): boolean {
     return [...this.#tables.values()].some((table) => table.errorCount > 0);
   }
@@ -192,7 +191,9 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 }
 
-/** Asks the remote for its counts, once, as nothing depends on them. Those that a pull got when it began are too old by now. */
+/**
+ * Asks the remote for its counts, without retries as nothing depends on them. Counts from the begin of a pull are too old by now.
+ */
 async function countThere(
   { remote, deps, stop }: RunContext,
   counts: Map<string, EndCounts>,
@@ -218,7 +219,7 @@ async function keepDrift(deps: SyncDeps, counts: ReadonlyMap<string, EndCounts>)
     if (kept.get(table) === drift) continue;
     changed.set(table, drift);
     if (countHere === there) continue;
-    // First, so that a crash in between tells it again.
+    // Before the drift is kept, so that a crash in between raises it again.
     await deps.alerts?.raise({ type: "drift.found", table, countHere, countThere: there });
     deps.logger.warn("Both ends have another number of rows", {
       table,

@@ -1,5 +1,5 @@
-// Runs and comparisons on a schedule, of which one of several instances on one store starts each, and the look for runs whose
-// process was killed. D-1.3.10, D-7.5, D-10.12.
+// Runs and comparisons on a schedule, each started by one of the instances on a store, and the look for runs whose process was
+// killed. D-1.3.10, D-7.5, D-10.12.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
@@ -14,7 +14,7 @@ import { endAbandonedRuns } from "./stored-runs.ts";
 /** A little more than a lease lasts without its process. */
 const ABANDONED_LOOK_MS = 15_000;
 
-/** Starts runs and comparisons, as `ActiveRuns` does. */
+/** The part of `ActiveRuns` that schedules use. */
 interface RunStarter {
   start(request: RunRequest): Pick<StartedRun, "outcome">;
   compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
@@ -52,7 +52,6 @@ export function startCompareSchedule(
   });
 }
 
-/** `run` resolves when all of it has ended. */
 function scheduleWork(
   deps: ScheduledRunsDeps,
   cronText: string,
@@ -90,11 +89,11 @@ function scheduleWork(
   });
 }
 
-/** Looks for abandoned runs again and again, until it is stopped, so that operators are told though nobody lists runs. */
+/** Marks abandoned runs as failed, until it is stopped, so that operators are told even where nobody lists runs. */
 export function watchAbandonedRuns(deps: SyncDeps): Schedule {
   const { timer, logger } = deps;
   const stopped = new AbortController();
-  // A store that does not answer is told by what else asks for it.
+  // Others tell of a store that does not answer.
   const tell = (error: unknown) =>
     logger.debug("Abandoned runs could not be looked for", { problem: String(error) });
   const look = () => endAbandonedRuns(deps).catch(tell);

@@ -1,4 +1,4 @@
-// A comparison from its start to its end: listed among the runs, cancelled and stopped as they are. D-4.10, D-7.8.
+// A comparison from its start to its end: listed, cancelled and stopped as runs are. D-4.10, D-7.8.
 import { type AppError, refuse } from "../../../domain/shared/errors.ts";
 import { type CompareEvent, differenceEvent } from "../../../domain/sync/run/compare-events.ts";
 import type {
@@ -18,11 +18,10 @@ import { StartedWork } from "./started-work.ts";
 export interface CompareRequest extends ComparePlan {
   readonly tableName: string;
   readonly trigger: RunTrigger;
-  /** Rows that it may remove; null or absent for the limit of the registry. */
+  /** The most rows that it may remove; null or absent: the limit of the registry. */
   readonly maxDeletes?: number | null;
   /** Overwrites rows that their table would keep; only with `push` or `pull`. D-11.10. */
   readonly isForced?: boolean;
-  /** Called with each row that becomes an example. */
   readonly onExample?: OnExample;
 }
 
@@ -32,10 +31,8 @@ type CompareOutcome =
   | { readonly result: null; readonly error: AppError };
 
 const NOTHING_FOUND = { matched: 0, different: 0, missingHere: 0, missingThere: 0 };
-/** Time between two notices of progress. */
 const PROGRESS_MS = 200;
 
-/** A comparison; it goes on to its end whether or not somebody waits for it. */
 export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
   /** Never rejects. */
   readonly outcome: Promise<CompareOutcome>;
@@ -57,7 +54,7 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
     await this.perform({
       name: "compareRun",
       fields: { "repsync.table": table.name },
-      isMeant: true,
+      keepsFailedStart: true,
       // A comparison reads every row, whatever the marker says, and shows no retries.
       open: () => openRun({ ...this.#request, isFull: true, runId, deps, stop }),
       do: async (run) => {
@@ -75,7 +72,7 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
           },
           onProgress: (found) => {
             this.#found = found;
-            this.nowAndThen(PROGRESS_MS, () => this.#publishProgress());
+            this.atMostEvery(PROGRESS_MS, () => this.#publishProgress());
           },
         });
         const { examples: _, ...found } = result;

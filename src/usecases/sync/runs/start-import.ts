@@ -1,4 +1,4 @@
-// An import of a file that comes by HTTP: told and watched as runs are, from its first byte to its last. D-14.4.
+// An import of a file that comes by HTTP: watched as runs are, from its first byte to its last. D-14.4.
 import type { AppError } from "../../../domain/shared/errors.ts";
 import type { ImportEvent } from "../../../domain/sync/run/import-events.ts";
 import type { ImportRun, RunStatus } from "../../../domain/sync/run/run.ts";
@@ -29,24 +29,24 @@ export interface ImportRequest {
   readonly isLax: boolean;
   /** Also into a table whose rows the remote owns. */
   readonly isForced: boolean;
-  /** Numbers on behind the rows that are there. */
+  /** Gives records the numbers behind those of the rows here. */
   readonly isAppending: boolean;
   /** Brings back rows of a stamped table that were deleted. */
   readonly restores: boolean;
-  /** Not null: rows that the file does not have are removed afterwards, at most `maxDeletes`; null there is the registry's limit. */
+  /**
+   * Not null: afterwards rows that are not in the file are removed, at most `maxDeletes`; null there: the limit of the registry.
+   */
   readonly whole: { readonly maxDeletes: number | null } | null;
-  /** The file, called at once; ends with the reason of `stop` when that is aborted. */
+  /** Opens the file, called at once; reading ends with the reason of `stop` when that is aborted. */
   open(stop: AbortSignal): AsyncIterable<Uint8Array>;
   /** Asked before each batch; what it throws ends the import. */
   requireStill(): Promise<void>;
-  /** Notes what was written, however the import ended. Not called of a dry run. */
+  /** Notes the rows written, however the import ends. Not called in a dry run. */
   note(counts: Readonly<Record<string, number>>): Promise<void>;
 }
 
-/** Least time between two notices of progress. */
 const PROGRESS_MS = 500;
 
-/** An import; it goes on as long as its file comes, whether or not its events are read. */
 export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
   /** Never rejects. */
   readonly outcome: Promise<ImportRun>;
@@ -72,15 +72,14 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
     this.outcome = this.perform({
       name: "importFile",
       fields: { "repsync.table": table.name, "repsync.dry_run": isDryRun },
-      isMeant: false,
+      keepsFailedStart: false,
       open: () => bytes,
       do: (file) => importBytes(deps, this, file),
     });
   }
 
-  /** Tells now and then how many records were read. */
-  look(): void {
-    this.nowAndThen(PROGRESS_MS, () =>
+  tellProgress(): void {
+    this.atMostEvery(PROGRESS_MS, () =>
       this.publish({ type: "progress", rows: this.report.counts.read }),
     );
   }
@@ -139,7 +138,7 @@ async function importBytes(
       requireStill: () => request.requireStill(),
       records: recordsOf(files, { format, table, encoding, chunks }),
       onNote,
-      onProgress: () => started.look(),
+      onProgress: () => started.tellProgress(),
     });
     if (whole !== null) {
       await whole.removeOthers({

@@ -1,4 +1,4 @@
-// A run, top to bottom: what it is asked for, each table in turn and in each direction, and its end. D-4.3.
+// A run, top to bottom: the request, each table in turn and in each direction, and the end. S-4.4, S-4.5, D-4.3.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { RunNews, RunRequest, SyncDirection, SyncRun } from "../../../domain/sync/run/run.ts";
 import {
@@ -33,7 +33,6 @@ export interface RunOutcome {
   readonly error: AppError | null;
 }
 
-/** A run; it goes on to its end whether or not its news are read. S-4.4, S-4.5, D-4. */
 export class StartedRun extends RunProgress {
   /** Never rejects. */
   readonly outcome: Promise<RunOutcome>;
@@ -52,7 +51,7 @@ export class StartedRun extends RunProgress {
     this.outcome = this.#run(tables);
   }
 
-  /** Does a whole run, which is kept from its start; a dry run is in no list. D-4.3, D-4.9, D-4.11. */
+  /** Does the whole run. A dry run is in no list. D-4.3, D-4.9, D-4.11. */
   async #run(tables: readonly Table[]): Promise<RunOutcome> {
     const { request, directions, runId, deps, stopping: stop } = this;
     const { direction, trigger, isFull, isDryRun } = request;
@@ -64,7 +63,7 @@ export class StartedRun extends RunProgress {
         "repsync.trigger": trigger,
         "repsync.dry_run": isDryRun,
       },
-      isMeant: !isDryRun,
+      keepsFailedStart: !isDryRun,
       open: () => openRun({ ...request, directions, runId, deps, stop, publish }),
       do: async (context) => {
         if (isFull && !isDryRun) {
@@ -93,8 +92,8 @@ export class StartedRun extends RunProgress {
   }
 
   /**
-   * The run as it is, once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`,
-   * `sync_failed`. D-9.5.
+   * Resolves to the run once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`, `sync_failed`.
+   * D-9.5.
    */
   async begun(): Promise<SyncRun> {
     const ended = await Promise.race([this.whenBegun, this.outcome]);
@@ -105,8 +104,8 @@ export class StartedRun extends RunProgress {
 }
 
 /**
- * Moves one table in each direction of the run, and tells failures to `progress`. Resolves to false when the other tables
- * would fail too. Rejects when the store does not answer.
+ * Moves one table in each direction of the run; failures go to `progress`. Resolves to false when the other tables would fail,
+ * too. Rejects when the store does not answer.
  */
 async function moveTable(all: RunContext, progress: RunProgress, table: Table): Promise<boolean> {
   const [first = "push"] = all.directions;
@@ -157,8 +156,8 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
 }
 
 /**
- * Moves one table in the direction of a report, under its lease, or counts what would move. Resolves to why deletes stayed behind
- * though the rows moved; null when they did not. D-4.8.
+ * Moves one table in the direction of a report under its lease, or counts the rows that would move. Resolves to the error when
+ * deletes stayed behind though rows moved; otherwise to null. D-4.8.
  */
 async function transferTable(check: RemoteCheck, report: TransferReport): Promise<AppError | null> {
   const { run, table } = check.remote;
@@ -215,8 +214,8 @@ async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no
 }
 
 /**
- * A run in both directions pushes first. Where columns take part for the first time it pulls first: their values at the
- * remote are here then, before a push overwrites them. D-4.3, D-7.3.
+ * A run in both directions pushes first. With added columns it pulls first, to have their values at the remote before a push
+ * overwrites them. D-4.3, D-7.3.
  */
 function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
   const { directions } = remote.run;

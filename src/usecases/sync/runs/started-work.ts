@@ -1,5 +1,5 @@
 // Work that goes on to its end whether or not anybody waits for it or reads its news, on any instance: a run, a comparison or an
-// import. It is published, kept in the store meanwhile, and can be cancelled. S-6, D-4.4, D-7.8, D-7.11, D-9.5.
+// import. It is kept in the store meanwhile, and can be cancelled. S-6, D-4.4, D-7.8, D-7.11, D-9.5.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
@@ -13,13 +13,13 @@ import { depsOfRun } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { endAbandonedRuns, saveEnded } from "./stored-runs.ts";
 
-/** The news of some work: `finished` is always the last. */
+/** `finished` is always the last. */
 type Told<Some extends News> = Some | FinishedEvent;
 
-/** Readers never hold up the run; what waits for a slow one does not grow with the rows (`addNews`). */
+/** The news of some work. Readers never hold it up, and what waits for a slow one does not grow with the rows (`addNews`). */
 export class RunEvents<Some extends News> {
   readonly told: Told<Some>[] = [];
-  /** Times that something was published: while it stays, `told` is the same. */
+  /** Counts what was published: while it stays, `told` is the same. */
   published = 0;
   #next = Promise.withResolvers<void>();
 
@@ -45,12 +45,11 @@ export class RunEvents<Some extends News> {
 
 /** The work to do, and how it is traced. */
 interface Work<Given> {
-  /** The name of its span. */
+  /** The name of the span. */
   readonly name: string;
   readonly fields: SpanFields;
-  /** True: its result is kept though it could not begin. */
-  readonly isMeant: boolean;
-  /** Called first: where it throws, nothing is done, and nothing kept. S-4.4.5. */
+  readonly keepsFailedStart: boolean;
+  /** Called first. Where it throws, nothing is done, and without `keepsFailedStart` nothing is kept. S-4.4.5. */
   open(): Given;
   do(given: Given): Promise<void>;
 }
@@ -60,9 +59,9 @@ export abstract class StartedWork<
   Run extends StoredRun,
 > extends RunEvents<Some> {
   readonly runId: string;
-  /** False where it was refused before it began: nobody finds it by its id. */
+  /** True once it can be found by its id. */
   isKept = false;
-  /** Their logger names the run in every line. */
+  /** Their logger adds the run to every line. */
   readonly deps: SyncDeps;
   /** Resolves once every instance can read the run. */
   protected readonly whenBegun: Promise<void>;
@@ -73,7 +72,7 @@ export abstract class StartedWork<
   readonly #stopped: AppError;
   #toldAtMs = Number.NEGATIVE_INFINITY;
 
-  /** `stopped` tells why it ended where the service stops. */
+  /** `stopped`: why the work ended when the service stops. */
   constructor(deps: SyncDeps, stopped: { readonly text: string; readonly hint: string }) {
     super();
     this.runId = deps.ids.next();
@@ -90,23 +89,22 @@ export abstract class StartedWork<
   abstract describe(status: RunStatus): Run;
   /** True where a part of what was asked for was refused. */
   protected abstract get isPartial(): boolean;
-  /** Notes and publishes why it failed. */
+  /** Notes and publishes a failure. */
   abstract fail(cause: unknown): void;
-  /** Why it failed, as callers may know it; null where it did not. */
+  /** The failure as callers may know it; null without one. */
   abstract get error(): AppError | null;
 
-  /** Ends it before its next write, as failed, with a reason for its `error`. */
+  /** Ends the work before its next write, as failed for this reason. */
   stop(reason: string | null = null): void {
     this.#stopping.abort(reason === null ? this.#stopped : new AppError("sync_failed", reason));
   }
 
-  /** Aborted, with an `AppError`, to end it before its next write. */
+  /** Aborted, with an `AppError`, by `stop`. */
   get stopping(): AbortSignal {
     return this.#stopping.signal;
   }
 
-  /** Tells, unless that was done less than `everyMs` ago. */
-  protected nowAndThen(everyMs: number, tell: () => void): void {
+  protected atMostEvery(everyMs: number, tell: () => void): void {
     const nowMs = this.deps.clock.monotonicMs();
     if (nowMs - this.#toldAtMs < everyMs) return;
     this.#toldAtMs = nowMs;
@@ -124,8 +122,8 @@ export abstract class StartedWork<
   }
 
   /**
-   * Does its work in a trace of its own, or in that of the request that asked for it, and publishes the end. Meanwhile anybody
-   * can cancel it. Resolves to what became of it; failures go to `fail`. Never rejects. D-7.8, D-10.9.
+   * Does the work in a trace of its own, or in that of the request that asked for it, and publishes the end. Anybody can cancel
+   * it meanwhile. Failures go to `fail`. Never rejects. D-7.8, D-10.9.
    */
   protected async perform<Given>(work: Work<Given>): Promise<Run> {
     const fields = { "repsync.run_id": this.runId, ...work.fields };
@@ -142,7 +140,9 @@ export abstract class StartedWork<
     }
   }
 
-  /** Works under the lease of a run, which is kept from its begin with what it tells, and at last with its result and alerts. */
+  /**
+   * Does the work under its own lease. The store keeps it with its news from its begin on, and its result with alerts at the end.
+   */
   async #keep<Given>(work: Work<Given>): Promise<Run> {
     const { deps, runId } = this;
     const ended = new AbortController();
@@ -150,7 +150,7 @@ export abstract class StartedWork<
     let beside: Promise<unknown> | null = null;
     try {
       const given = work.open();
-      this.isKept = work.isMeant;
+      this.isKept = work.keepsFailedStart;
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
       await deps.runs.save(this.describe("running"), [...this.told]);
@@ -174,14 +174,14 @@ export abstract class StartedWork<
     try {
       if (this.isKept) await saveEnded(deps, result, [...this.told, { type: "finished" }]);
     } catch (cause) {
-      // It is told all the same: its rows are where they belong.
+      // The result is told all the same: the rows are written.
       deps.logger.error("The result of a run or comparison could not be kept", cause);
     }
     await lease?.release();
     return result;
   }
 
-  /** Keeps what is told, for those who watch on other instances, until `ended`. Never rejects. */
+  /** Keeps the news for watchers on other instances, until `ended`. Never rejects. */
   async #keepUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
     let kept = this.published;
@@ -197,7 +197,7 @@ export abstract class StartedWork<
     });
   }
 
-  /** Stops it once somebody asks for its end on any instance, until `ended`. Never rejects. */
+  /** Stops the work once it is cancelled on any instance, until `ended`. Never rejects. */
   async #cancelUntil(ended: AbortSignal): Promise<void> {
     const { runs, timer, logger } = this.deps;
     await repeat(timer, CANCEL_LOOK_MS, ended, async () => {

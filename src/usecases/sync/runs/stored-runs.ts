@@ -1,5 +1,5 @@
-// Runs as they are kept: listed, watched, cancelled, and marked as failed where their process has ended, when runs are listed or
-// the next one begins. D-4.9, D-7.8, D-9.5, D-10.12.
+// Runs as they are kept: listed, watched, cancelled, and marked as failed once their process has ended: when runs are listed, and
+// when the next one begins. D-4.9, D-7.8, D-9.5, D-10.12.
 import type { Alert } from "../../../domain/alerts/alert.ts";
 import { AppError, isAppError, refuse } from "../../../domain/shared/errors.ts";
 import {
@@ -32,10 +32,10 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 /** Runs that are read at once: one of many tables is large. */
 const PART_RUNS = 25;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
-/** The pause of a reader before it looks again whether the process of a run elsewhere has ended. */
-const LIVES_MS = 2_000;
+/** Time between two looks of a reader whether the process of a run still lives. */
+const ALIVE_LOOK_MS = 2_000;
 
-/** Keeps a run that has ended, with its alerts; without `news` those that were kept stay. Throws `store_unavailable`. */
+/** Keeps an ended run with its alerts; without `news` the kept ones stay. Throws `store_unavailable`. */
 export async function saveEnded(
   { runs, alerts }: SyncDeps,
   run: StoredRun,
@@ -45,15 +45,15 @@ export async function saveEnded(
   await runs.save(run, news, made);
 }
 
-/** Lists runs as failed that are `running` and whose process has ended. */
+/** Marks runs as failed that are `running` though their process has ended. */
 export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   for (const runId of await deps.runs.running()) await endIfAbandoned(deps, runId);
 }
 
-/** Marks one run, or dry run, as failed that is `running` and whose process has ended. */
+/** As `endAbandonedRuns`, of one run or dry run. */
 async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
   const { leases, runs, clock } = deps;
-  // An id of no run takes no lease.
+  // An unknown id must take no lease.
   if ((await runs.find(runId))?.status !== "running") return;
   const request = { name: runLeaseName(runId), holder: "list of runs", ttlMs: LEASE_TTL_MS };
   const lease = await leases.acquire(request);
@@ -66,7 +66,7 @@ async function endIfAbandoned(deps: SyncDeps, runId: string): Promise<void> {
   await lease.release();
 }
 
-/** A run that has failed, with the time at which its process was last known to live. */
+/** The run as failed at the time when its process last lived. */
 function abandonedRun(run: StoredRun, livedAtMs: number): StoredRun {
   const startedAtMs = dateTimeMs(run.startedAt);
   const next = run.kind === "sync" ? "the next run continues where it stopped" : "start it again";
@@ -79,7 +79,7 @@ function abandonedRun(run: StoredRun, livedAtMs: number): StoredRun {
   };
 }
 
-/** Stored runs, newest first, a part at a time; only those before the run with this id. */
+/** Stored runs, newest first; with `beforeId` only those before that run. */
 export async function* newestRuns(
   { runs }: Pick<SyncDeps, "runs">,
   beforeId: string | null = null,
@@ -91,10 +91,7 @@ export async function* newestRuns(
   }
 }
 
-/**
- * Lists runs, newest first; those whose process has ended have failed. A part ends, too, where its runs have told of many
- * tables. Throws `invalid_request`.
- */
+/** Lists runs, newest first. A part also ends where its runs tell of many tables. Throws `invalid_request`. */
 export async function listRuns(
   deps: SyncDeps,
   parameters: ListParameters,
@@ -115,7 +112,7 @@ export async function listRuns(
   return { items, nextCursor: null };
 }
 
-/** One run, or one dry run that goes on. Throws `not_found`. */
+/** One run, or one dry run under way. Throws `not_found`. */
 export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun> {
   const run = await findStored(deps, runId);
   if (run.kind === "import") {
@@ -125,21 +122,19 @@ export async function findRun(deps: SyncDeps, runId: string): Promise<ListedRun>
   throw new AppError("not_found", "It was a dry run, which has ended: nothing is kept of it");
 }
 
-/** A run as it is kept; one whose process has ended has failed. Throws `not_found`. */
+/** Throws `not_found`. */
 async function findStored(deps: SyncDeps, runId: string): Promise<StoredRun> {
   await endIfAbandoned(deps, runId);
   return (await deps.runs.find(runId)) ?? noRun();
 }
 
-/** Throws `not_found`. */
 function noRun(): never {
   throw new AppError("not_found", "No run has this id; only the last 1,000 are kept");
 }
 
 /**
- * Ends a run before its next write, whichever instance it is on, and resolves to it once it has ended. `by` names who asked.
- * Throws `not_found`, `conflict` for one that has ended before, and `sync_failed` when it has not ended within 20 s; it still
- * will.
+ * Ends a run of any instance before its next write, and resolves once it has ended. `by` names who asked. Throws `not_found`,
+ * `conflict` for a run that has ended before, and `sync_failed` when it has not ended within 20 s; it still will.
  */
 export async function cancelRun(deps: SyncDeps, runId: string, by: string): Promise<StoredRun> {
   const before = await findStored(deps, runId);
@@ -158,8 +153,8 @@ export async function cancelRun(deps: SyncDeps, runId: string, by: string): Prom
 }
 
 /**
- * The news of a run, a dry run or a comparison of another instance: what is kept of it put together, then as it comes, at most
- * 1 s late. Ends with it, when its process has ended, and once `stopping` is aborted. Throws `not_found` before the first.
+ * The news of a run of another instance: those kept so far put together, then each at most 1 s late. Ends with the run, when its
+ * process has ended, and once `stopping` is aborted. Throws `not_found` before the first.
  */
 export async function followRun(
   deps: SyncDeps,
@@ -187,7 +182,7 @@ async function* follow(
     if (now.run.status !== "running") return yield* endOf(now.run);
     await timer.sleep(WATCH_MS, stopping);
     if (stopping.aborted) return;
-    const isDue = clock.monotonicMs() - livedAtMs >= LIVES_MS;
+    const isDue = clock.monotonicMs() - livedAtMs >= ALIVE_LOOK_MS;
     if (isDue) livedAtMs = clock.monotonicMs();
     try {
       if (isDue) await endIfAbandoned(deps, runId);
@@ -199,7 +194,7 @@ async function* follow(
   }
 }
 
-/** The end of a run that did not tell its own, as its process ended. */
+/** The last news of a run whose process ended before it told them. */
 function* endOf(run: StoredRun): Generator<News, void, undefined> {
   if (run.error !== undefined && run.kind === "sync") {
     const table = Object.keys(run.tables).at(-1) ?? "?";
@@ -212,7 +207,7 @@ function* endOf(run: StoredRun): Generator<News, void, undefined> {
   yield { type: "finished" };
 }
 
-/** The alerts of a run that has ended; none of a dry run, which somebody watches. */
+/** The alerts of an ended run; none of a dry run, which somebody watches. */
 function alertsOf(run: StoredRun): readonly Alert[] {
   if (!isListed(run)) return [];
   const { status } = run;
@@ -230,7 +225,7 @@ function rejectedAlerts({ runId, tables }: SyncRun): readonly Alert[] {
   return [{ type: "records.rejected", runId, tables: Object.fromEntries(rejected) }];
 }
 
-/** Differences that a scheduled comparison found, whether or not it repaired them; any other has somebody who reads its result. */
+/** Differences that a scheduled comparison found, repaired or not; the result of any other comparison has a reader. */
 function foundAlerts(run: CompareRun): readonly Alert[] {
   const { trigger, status, table, matched, different, missingHere, missingThere } = run;
   if (trigger !== "schedule" || status !== "success") return [];
