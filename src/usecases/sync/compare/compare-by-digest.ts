@@ -1,4 +1,4 @@
-// Compares with another deployment of this service: ranges whose digests are equal need no further look. D-4.10.
+// Compares with a deployment of this service: ranges with equal digests need no further look. D-4.10.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../../domain/shared/limits.ts";
 import {
@@ -24,12 +24,12 @@ import { digestRange, rowsByKey } from "../pages/digest-table.ts";
 import type { PassesFailure, RemoteTable } from "../shared/remote-table.ts";
 import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
 
-/** Rows of the short segments that a long one which differs is cut into. */
+/** Rows of the short segments into which a long one that differs is cut. */
 const SHORT_SEGMENT_ROWS = 64;
-/** Short segments of a long one that may differ before all rows of the long one are fetched. */
+/** The most short segments that may differ before all rows of the long one are fetched. */
 const MAX_SHORT_SEGMENTS = 8;
 
-/** A range that has young rows which differ, by their keys. */
+/** A range with young rows that differ, and their keys. */
 interface YoungRange {
   readonly range: DigestRange;
   readonly keys: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export class DigestComparison {
   readonly #comparison: Comparison;
   readonly #remote: RemoteTable;
   readonly #table: Table;
-  /** Ranges that are left for a second look, and the number of rows that this is about. */
+  /** Ranges that wait for a second look, and the number of their young rows. */
   #young: YoungRange[] = [];
   #youngRows = 0;
 
@@ -50,8 +50,8 @@ export class DigestComparison {
   }
 
   /**
-   * Resolves to false when the remote's digests are not like ours, and throws its `RemotePeerError` when it has none;
-   * both before anything was counted.
+   * Resolves to false when the remote's digests are of another form, and throws its `RemotePeerError` when it has none; both
+   * before anything is counted.
    */
   async run(): Promise<boolean> {
     const columns = this.#table.movedColumns.map(({ name }) => name);
@@ -77,7 +77,7 @@ export class DigestComparison {
     return true;
   }
 
-  /** Compares a long segment by its digest; where that differs by short ones, and the rows of those that differ. */
+  /** Compares a long segment by its digest; where that differs, by short segments, and the rows of those that differ. */
   async #compareSegment(range: DigestRange, segment: DigestSegment): Promise<void> {
     const { findings } = this.#comparison;
     if (await this.#isEqual(range, segment)) {
@@ -111,7 +111,7 @@ export class DigestComparison {
     return own.count === segment.count && own.digest === segment.digest;
   }
 
-  /** Compares the rows of a range one by one. Young ones that differ are left for a second look. */
+  /** Compares the rows of a range one by one; young rows that differ wait for a second look. */
   async #compareRows(range: DigestRange): Promise<void> {
     let { after } = range;
     let keys = new Set<string>();
@@ -141,7 +141,7 @@ export class DigestComparison {
     else await findings.differ(difference, pair, recordKey(this.#table, rowOf(pair)));
   }
 
-  /** Looks at young rows that differed once more: a change that was on its way may have arrived. */
+  /** Compares the young rows that differed again: a change on its way may have arrived. */
   async #lookAgain(): Promise<void> {
     const { run, signal } = this.#remote;
     const young = this.#young;
@@ -186,7 +186,7 @@ export class DigestComparison {
     }
   }
 
-  /** Asks for the next digests while the last ones are compared. A failure waits until they are looked at. */
+  /** Asks for digests while the last ones are compared. Awaiting them throws a failure. */
   #ask(after: UpsertKey | null, passes?: PassesFailure): Promise<DigestPage> {
     const query = { after, through: null, segmentRows: DIGEST_SEGMENT_ROWS, withRecords: false };
     const asked = this.#read(query, passes);
@@ -194,7 +194,7 @@ export class DigestComparison {
     return asked;
   }
 
-  /** The last range must reach the end of the query: rows behind it would not be compared. */
+  /** The last range must reach the end of the query: rows behind it would go uncompared. */
   async #read(query: DigestQuery, passes?: PassesFailure): Promise<DigestPage> {
     const { through } = query;
     const page = await this.#remote.readDigest(query, passes);
@@ -208,7 +208,7 @@ export class DigestComparison {
   }
 
   /**
-   * The range to a key that was sent, which stores find as tables keep it. Refuses one that does not lead forward: the
+   * The range up to a key that the remote sent, in the form of the table here. Throws for a key that does not lead forward: the
    * comparison would never end.
    */
   #rangeFrom(after: UpsertKey | null, sent: UpsertKey | null): DigestRange {
@@ -222,12 +222,11 @@ export class DigestComparison {
   }
 }
 
-/** The row of a pair by which both are known. */
 function rowOf({ here, there }: RowPair): Row {
   return here ?? there ?? {};
 }
 
-/** True for the answers of servers without this path: the sync document has none. */
+/** True for the answers of servers that have no digests. */
 function hasNoDigests({ kind, reason }: RemotePeerError): boolean {
   return kind === "invalid_reply" || reason === "not_found" || reason === "refused";
 }

@@ -1,4 +1,4 @@
-// Compares with a deployment that has no digests: all its rows are read, and those that differ once more. D-4.10.
+// Compares with a deployment without digests: all its rows are read, and those that differ once more. D-4.10.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
@@ -15,7 +15,7 @@ import { rowsByKey } from "../pages/digest-table.ts";
 import { recordsFrom } from "../transfer/pull-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 
-/** Notes of keys: counted, and not there at the first look. */
+/** Notes of keys; missing ones were not there at the first look. */
 const COUNTED = 1;
 const MISSING = 2;
 
@@ -23,7 +23,7 @@ export class PageComparison {
   readonly #comparison: Comparison;
   readonly #there: RemoteRows;
   readonly #keys = new RowMemory();
-  /** Times of the rows that were not alike at the first look, as in `RowVersion`. */
+  /** Times of the rows that differed at the first look, as in `RowVersion`. */
   #earliest = Number.POSITIVE_INFINITY;
   #latest = NO_TIME;
 
@@ -41,7 +41,7 @@ export class PageComparison {
     await this.#countEqual();
     for (const micros of this.#there.timesBut(this.#keys)) this.#notEqual(micros);
     if (this.#earliest === Number.POSITIVE_INFINITY) return;
-    // A change that was on its way may have arrived by then.
+    // A change on its way may arrive until then.
     const isAnyYoung = this.#latest >= youngFromMs * 1_000;
     if (isAnyYoung) await remote.run.deps.timer.sleep(SECOND_LOOK_MS, remote.signal);
     await this.#countThere();
@@ -53,7 +53,7 @@ export class PageComparison {
     this.#latest = Math.max(this.#latest, micros);
   }
 
-  /** Counts the rows that are alike. */
+  /** Counts the rows that are equal. */
   async #countEqual(): Promise<void> {
     const { remote, findings } = this.#comparison;
     const { table } = remote;
@@ -70,7 +70,7 @@ export class PageComparison {
     }
   }
 
-  /** Looks at the remote's rows again, and counts those that were not alike. */
+  /** Reads the remote's rows again, and counts those that differed. */
   async #countThere(): Promise<void> {
     const { remote } = this.#comparison;
     const { table } = remote;
@@ -91,7 +91,7 @@ export class PageComparison {
     const { table } = remote;
     const difference = differenceOfRecord(table, pair);
     const isNew = this.#keys.find({ key: key.text }).note === 0 && !this.#there.knows(key.text);
-    // A row that appeared since may be on its way.
+    // A row that came since the first look may be on its way.
     if (difference !== null && isNew && isYoung(this.#comparison, pair.there)) return;
     this.#keys.note({ key: key.text }, COUNTED);
     if (difference === null) findings.match(1);
@@ -124,7 +124,7 @@ export class PageComparison {
   }
 }
 
-/** A record that cannot be a row here differs from whatever is here. Columns it does not have are not compared. */
+/** A record that can be no row here differs from any. Columns that it lacks are not compared. */
 function differenceOfRecord(table: Table, { here, there }: RowPair): Difference | null {
   if (here === null || there === null) return differenceOf(table, here, there);
   // A column that the record lacks keeps its value here, as in a pull.

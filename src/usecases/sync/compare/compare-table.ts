@@ -23,8 +23,8 @@ import { Repair } from "./repair.ts";
 import { type RepairEnd, RepairHere, RepairThere, requireDeletesAtBoth } from "./repair-ends.ts";
 
 /**
- * Compares a table with the remote's, row by row where digests do not prove ranges of it equal, and repairs it where
- * that is asked. Throws `AppError`, the stop signal's reason among them. D-4.10.
+ * Compares a table with the remote's, row by row where digests do not prove ranges equal, and repairs it where asked. Throws
+ * `AppError`, also the stop signal's reason. D-4.10.
  */
 export async function compareTable(
   run: RunContext,
@@ -37,7 +37,7 @@ export async function compareTable(
   // Without times the newest rows are those of the owner. D-11.9.
   const repair = isOwners ? (table.direction ?? plan.repair) : plan.repair;
   const directions = repair === "newest" ? SYNC_DIRECTIONS : repair === null ? [] : [repair];
-  // Of all runs that write where the repair does.
+  // The leases of all runs that write where the repair does.
   const leases = new Map<SyncDirection, RunLease>();
   try {
     for (const direction of directions) {
@@ -50,7 +50,7 @@ export async function compareTable(
     if (repair === null) return await compare(check, watch);
     const { handshake, memory, pushProblem, ownerProblem } = check;
     if (leases.has("push") && pushProblem !== null) throw pushProblem;
-    // The owner is asked for only where it says which way rows go. D-11.9.
+    // The owner matters only where it decides which way rows go. D-11.9.
     if (repair !== plan.repair && ownerProblem !== null) {
       throw ownerError(ownerProblem, [table.name]);
     }
@@ -80,7 +80,7 @@ export async function compareTable(
   }
 }
 
-/** A repair in one direction overwrites what the table at the end that is written to does not keep. D-11.10. */
+/** A repair in one direction overwrites rows, except those that the table at the receiving end keeps. D-11.10. */
 function conflictOf(
   repair: CompareRepair,
   direction: SyncDirection,
@@ -98,7 +98,7 @@ async function compare(
   repair: Repair | null = null,
 ): Promise<CompareResult> {
   const findings = new Findings(remote, repair, watch);
-  // Rows may still be on their way for the allowance before the clock that is behind.
+  // Rows may be on their way for the allowance, by the slower clock.
   const earlierMs = Math.min(dateTimeMs(clocks.ownTime), dateTimeMs(clocks.remoteTime));
   const youngFromMs = startMs(remote.table, earlierMs - remote.table.lagSeconds * 1_000);
   const comparison = { remote, findings, youngFromMs };

@@ -1,4 +1,4 @@
-// A comparison: its state, and what it finds. D-4.10.
+// The state and the findings of a comparison. D-4.10.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
@@ -19,20 +19,20 @@ import type { Repair } from "./repair.ts";
 
 /** Time between the two looks at a row. */
 export const SECOND_LOOK_MS = 1_000;
-/** Rows that wait for their second look at most: when there are as many they get it at once. */
+/** The most rows that wait for their second look: then they get it at once. */
 export const MAX_YOUNG_ROWS = 10_000;
 
 export interface ComparePlan {
-  /** The way that differing rows are to go; null changes nothing. */
+  /** The direction of a repair; null changes nothing. */
   readonly repair: CompareRepair | null;
-  /** Removes what only the end being repaired has; only with `push` or `pull`. D-7.6. */
+  /** Removes rows that only the repaired end has; only with `push` or `pull`. D-7.6. */
   readonly deletes?: boolean;
 }
 
 export interface Comparison {
   readonly remote: RemoteTable;
   readonly findings: Findings;
-  /** Rows with a timestamp from here on, in ms since 1970, are looked at twice before they are reported. */
+  /** Rows from this time on, in ms since 1970, are looked at twice before they count as different. */
   readonly youngFromMs: number;
 }
 
@@ -40,7 +40,7 @@ export interface CompareResult extends CompareCounts {
   readonly examples: CompareExamples;
 }
 
-/** True for a row that may have been on its way when it was looked at; one without a timestamp is old. */
+/** True for a row that may have been on its way; a row without a timestamp is old. */
 export function isYoung({ remote: { table }, youngFromMs }: Comparison, row: Row | null): boolean {
   const time = row === null ? null : rowTime(table, row);
   return time !== null && dateTimeMs(time) >= youngFromMs;
@@ -49,17 +49,15 @@ export function isYoung({ remote: { table }, youngFromMs }: Comparison, row: Row
 /** Called with each row that becomes an example. */
 export type OnExample = (difference: Difference, pair: RowPair, key: JsonObject) => void;
 
-/** Callbacks for whoever watches a comparison. */
 export interface CompareWatch {
   readonly onExample: OnExample;
-  /** Called whenever more rows were looked at. */
+  /** Called whenever more rows are counted. */
   onProgress(found: CompareCounts): void;
 }
 
-/** Counts what a comparison finds, and repairs it where that is asked. */
+/** Counts the rows of a comparison, and repairs those that differ where asked. */
 export class Findings {
   readonly #remote: RemoteTable;
-  /** Null when nothing is to be changed. */
   readonly #repair: Repair | null;
   readonly #watch: CompareWatch;
   readonly #aheadLimit: string;
@@ -69,10 +67,10 @@ export class Findings {
     missingHere: [],
     missingThere: [],
   };
-  /** Rows whose owner's version stays: they count as no difference. Examples are the first of them. D-8.1. */
+  /** Rows of which the owner's version stays: they are no differences. The first are examples. D-8.1. */
   #owned = 0;
   readonly #ownedExamples: KeptRow[] = [];
-  /** Rows that are left out, as the people whom they name were erased here. D-8.2. */
+  /** Rows that are left out, as their people are erased here. D-8.2. */
   #erased = 0;
 
   constructor(remote: RemoteTable, repair: Repair | null, watch: CompareWatch) {
@@ -127,7 +125,7 @@ export class Findings {
     };
   }
 
-  /** Why a row that differs is no difference; null when it is one. */
+  /** Why a row that differs counts as none; null where it counts. */
   async #reasonOf({ here, there }: RowPair): Promise<"owner" | "erased" | null> {
     const { run, table } = this.#remote;
     const person = isOfPeople(table) ? personOf(there ?? {}) : null;

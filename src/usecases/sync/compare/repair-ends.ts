@@ -1,4 +1,4 @@
-// The two ends that a repair writes to: rows in batches, and at last the rows that it removes. D-7.5, D-7.6.
+// The two ends that a repair writes to: rows in batches, removals at the end. D-7.5, D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
@@ -34,26 +34,25 @@ interface QueuedRow {
   readonly present: JsonObject | null;
 }
 
-/** Rows that wait to be written together. */
+/** Rows of one batch. */
 export const REPAIR_ROWS = 500;
 
-/** The queue of rows that the repair of either end works through. */
 export abstract class RepairEnd {
   readonly #updated: ReadonlySet<string>;
   protected readonly transfer: Transfer;
   #rows: QueuedRow[] = [];
-  /** The keys of rows to remove, each with the time of its row. */
+  /** Keys and times of the rows to remove. */
   readonly #removed: (readonly [key: JsonObject, time: string | null])[] = [];
-  /** Rows that changed so far, or were removed. */
+  /** Rows changed or removed so far. */
   changed = 0;
 
-  /** `updated` names the columns that a write changes in a row that is there. */
+  /** `updated`: the columns that a write changes in an existing row. */
   constructor(transfer: Transfer, updated: readonly string[]) {
     this.transfer = transfer;
     this.#updated = new Set(updated);
   }
 
-  /** False when writing one row over another would leave that as it is, as its end does not update what differs. */
+  /** False when a write would change nothing, as the end does not update the columns that differ. */
   wouldChange(present: JsonObject, wanted: JsonObject): boolean {
     const { table } = this.transfer;
     const updates = Object.entries(wanted).filter(([name]) => this.#updated.has(name));
@@ -64,7 +63,7 @@ export abstract class RepairEnd {
 
   abstract readonly where: "here" | "there";
 
-  /** True where the end keeps the row that it has, being newer. */
+  /** True where the end keeps its own row as newer. */
   abstract keeps(present: JsonObject, wanted: JsonObject): boolean;
 
   queueWrite(row: QueuedRow): void {
@@ -75,19 +74,19 @@ export abstract class RepairEnd {
     this.#removed.push([key, rowTime(this.transfer.table, present)]);
   }
 
-  /** Writes the rows that wait, and resolves to those that stayed as they were. */
+  /** Writes the rows that wait. Resolves to those that stayed as they were. */
   async writeQueued(): Promise<KeptRows> {
     const rows = this.#rows;
     this.#rows = [];
     return rows.length === 0 ? NONE_KEPT : await this.write(rows);
   }
 
-  /** Finds out what became of rows of which that was not told. Resolves to those that stayed as they were. */
+  /** Finds out which rows were written, where the end does not tell. Resolves to those that stayed as they were. */
   async settle(): Promise<KeptRows> {
     return NONE_KEPT;
   }
 
-  /** Throws `sync_failed`, before the first one, when there are more than may be removed. */
+  /** Throws `sync_failed` before the first removal when there are more than allowed. */
   async removeQueued(): Promise<void> {
     const { deps, run, table } = this.transfer;
     const count = this.#removed.length;
@@ -109,7 +108,7 @@ export abstract class RepairEnd {
   protected abstract count(): Promise<number>;
 }
 
-/** Writes what the remote has, to this deployment's store. */
+/** Writes rows of the remote to the store here. */
 export class RepairHere extends RepairEnd {
   readonly where = "here";
   readonly #writer: RecordWriter;
@@ -142,13 +141,12 @@ export class RepairHere extends RepairEnd {
   }
 }
 
-/** Writes what this deployment has, at the remote. */
+/** Writes rows of this deployment to the remote. */
 export class RepairThere extends RepairEnd {
   readonly where = "there";
   readonly #size = new BatchSize(REPAIR_ROWS, REPAIR_ROWS);
-  /** Records that the remote refuses wait for the next run, as in a run. D-4.10. */
   readonly #rejections: TableRejections;
-  /** Null where the remote's answers, or its registration of the table, tell what becomes of rows. */
+  /** Null where the remote's answers or its schema tell which rows it writes. */
   readonly #check: SentRowsCheck | null;
 
   constructor(transfer: Transfer, rejections: TableRejections) {
@@ -175,13 +173,13 @@ export class RepairThere extends RepairEnd {
     const sent = await sendRows(this.transfer, this.#size, wanted);
     await this.#rejections.commit(sent.rejected, sent.accepted);
     this.changed += sent.changed - this.#doubt(sent.accepted, rows);
-    // The remote does not tell which ones it kept.
+    // The remote tells how many rows it kept, not which.
     const kept = sent.kept === sent.accepted.length ? sent.accepted : [];
     const examples = stayed(rows, sent.rejected, kept);
     return { count: sent.rejected.length + sent.kept, examples };
   }
 
-  /** Takes up the rows that the remote may not have written, and returns their number. */
+  /** Adds the rows that the remote may not have written, and returns their number. */
   #doubt(accepted: readonly Row[], rows: readonly QueuedRow[]): number {
     if (this.#check === null) return 0;
     const replaced = new Map(rows.map(({ row, present }) => [row, present]));
@@ -189,7 +187,7 @@ export class RepairThere extends RepairEnd {
     for (const row of accepted) {
       const present = replaced.get(row) ?? null;
       if (present === null) continue;
-      // Of a remote that tells its columns, only the conflict rule is unknown.
+      // A remote that tells its columns leaves only the conflict rule unknown.
       if (this.transfer.handshake.schema !== null && !this.#isOlder(row, present)) continue;
       this.#check.add(row, present);
       count++;
@@ -214,7 +212,7 @@ export class RepairThere extends RepairEnd {
   }
 }
 
-/** Rows that an end left as they are: those that it refused, and those that it has newer. */
+/** Rows that an end left as they are, refused or kept as newer. */
 function stayed(
   queued: readonly QueuedRow[],
   rejected: readonly Rejection[],

@@ -1,4 +1,4 @@
-// The repair of rows in which two ends differ: which way each goes, and what came of it. D-4.10, D-7.5, D-7.6.
+// The repair of rows in which two ends differ: the direction of each, and the results. D-4.10, D-7.5, D-7.6.
 import { assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
@@ -18,11 +18,11 @@ import { REPAIR_ROWS, type RepairEnd } from "./repair-ends.ts";
 
 interface RepairPlan {
   readonly repair: CompareRepair;
-  /** Removes what only the end being repaired has. Not with `newest`. */
+  /** Removes rows that only the repaired end has. Not with `newest`. */
   readonly deletes: boolean;
-  /** False when it is not known any more which rows were deleted: then `newest` copies none. D-7.6. */
+  /** False when deletes may have been missed: then `newest` copies no missing rows. D-7.6. */
   readonly copiesMissing: boolean;
-  /** False when nothing says which of two rows is newer: then `newest` leaves all as it is. D-11.9. */
+  /** False when nothing tells the newer of two rows: then `newest` changes nothing. D-11.9. */
   readonly ranksRows: boolean;
 }
 
@@ -42,12 +42,12 @@ export class Repair {
     this.#aheadLimit = aheadLimit(nowMs);
   }
 
-  /** True where the remote is to be like this end, whatever differs. */
+  /** True where the remote is made like this end. */
   get isPush(): boolean {
     return this.#plan.repair === "push";
   }
 
-  /** Takes up a row that differs; `key` has its key columns. */
+  /** `key` has the key columns. */
   async add(pair: RowPair, key: JsonObject): Promise<void> {
     const target = this.#targetOf(pair);
     if (target === "here" || target === "there") this.#enqueue(target, pair, key);
@@ -55,7 +55,10 @@ export class Repair {
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
-  /** Writes what waits, then removes. Resolves to how many rows changed or were removed, and what stayed. Throws `sync_failed` when more rows would be removed than may be. */
+  /**
+   * Writes the rows that wait, then removes. Resolves to the number of rows changed or removed, and the rows that stayed. Throws
+   * `sync_failed` when more rows would be removed than allowed.
+   */
   async finish() {
     await this.#flush();
     let repaired = 0;
@@ -67,7 +70,7 @@ export class Repair {
     return { repaired, kept: this.#kept, keptExamples: this.#keptExamples };
   }
 
-  /** The end that is to get the other's row, or to lose its own; null for neither, or why both stay. */
+  /** The end that gets the other's row, or loses its own; null for neither, or why both stay. */
   #targetOf({ here, there }: RowPair): "here" | "there" | KeptReason | null {
     const { repair, deletes, copiesMissing, ranksRows } = this.#plan;
     if (repair === "push") return here !== null || deletes ? "there" : null;
@@ -78,7 +81,10 @@ export class Repair {
     return here === null ? "here" : "there";
   }
 
-  /** The end whose row is older, or why that is not known; at equal times the one whose text is smaller, so that both ends decide alike. */
+  /**
+   * The end whose row is older, or why that is unknown; at equal times the one whose text is smaller, so that both ends decide
+   * alike.
+   */
   #olderOf(here: Row, there: JsonObject): "here" | "there" | KeptReason {
     const table = this.#table;
     const sent = convertRecord(table, { ...here, ...there }).row ?? there;

@@ -1,4 +1,4 @@
-// Rows that a repair sent to a remote that does not tell which of them it wrote: they are looked at once more. D-11.10.
+// Rows that a repair sent to a remote which does not tell whether it wrote them: they are read again. D-11.10.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
@@ -22,7 +22,7 @@ export class SentRowsCheck {
     this.#remote = remote;
   }
 
-  /** Adds a row that was sent in place of another. Columns that the remote does not show are not looked at. */
+  /** Adds a row that was sent in place of another. Columns that the remote does not show are not compared. */
   add(row: Row, present: JsonObject): void {
     const { table } = this.#remote;
     const shown = convertPulled(table, present).write?.row ?? row;
@@ -33,7 +33,7 @@ export class SentRowsCheck {
     this.#sampleTime ??= rowTimeText(table, present);
   }
 
-  /** Resolves to the number of those that are there now, and to the others. */
+  /** Resolves to the number of rows that are there now, and to the others. */
   async read(): Promise<{ readonly written: number; readonly kept: KeptRows }> {
     const written = new RowMemory();
     const others = new Map<string, KeptRow>();

@@ -1,4 +1,4 @@
-// Forgets old tombstones. D-7.6.
+// Forgets tombstones: old ones, and those that were never sent. D-7.6.
 import { formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -13,7 +13,7 @@ type PruneTombstonesDeps = Pick<SyncDeps, "registry" | "tombstones" | "clock" | 
 const DAILY = "23 4 * * *";
 const DAY_MS = 86_400_000;
 
-/** Prunes once a day, on every instance: what one has removed costs another nothing. */
+/** Prunes once a day, on every instance: one finds nothing left of what another has removed. */
 export function startPruning(
   deps: PruneTombstonesDeps & { readonly scheduler: Scheduler },
   keepDays: number,
@@ -22,8 +22,8 @@ export function startPruning(
 }
 
 /**
- * Forgets the tombstones that were taken in more than so many days ago, in all tables with `deletes`: a peer that has not
- * read them by then is told to compare. Logs what fails.
+ * Forgets tombstones older than so many days, in all tables with `deletes`: a peer that has not read them is told to compare.
+ * Logs failures.
  */
 async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Promise<void> {
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
@@ -38,12 +38,10 @@ async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Pro
   }
 }
 
-// Takes deletes back that were never sent. D-7.6.
-
 /**
- * Forgets the tombstones that were never sent to the remote of the last run, and lets the next pull begin at the first row, so that it
- * fetches the rows again. Resolves to the number of tombstones. No run moves the table meanwhile. Throws
- * `invalid_request` for a table without `deletes`, `sync_misconfigured` without a remote, `sync_failed` when a run holds the table for too long.
+ * Forgets the tombstones that were never sent to the remote of the last run; the next pull begins at the first row, to fetch
+ * their rows again. Resolves to the number of tombstones. No run moves the table meanwhile. Throws `invalid_request` for a table
+ * without `deletes`, `sync_misconfigured` without a remote, `sync_failed` when a run holds the table for too long.
  */
 export async function dropTombstones(
   deps: SyncDeps,
@@ -60,7 +58,7 @@ export async function dropTombstones(
     }
     const { push } = await deps.memory.read(table.name);
     for (const lease of leases) lease.assertHeld();
-    // Before they are forgotten: a pull from the start does no harm.
+    // Before tombstones are forgotten: a pull from the start does no harm.
     await deps.memory.clear([table.name], ["pull"]);
     return await deps.tombstones.forgetAfter(table, push.deletes?.cursor ?? null);
   } finally {

@@ -4,14 +4,14 @@ import { matchColumn } from "../../../domain/sync/table/names.ts";
 import { type Column, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
 import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
 
-/** Columns of a CSV file that its table lacks, and the other way round. */
+/** The columns of a CSV file against those of its table. */
 export interface CsvHeader {
   readonly line: number;
-  /** Names that are not columns of the table. */
+  /** Names that are no columns. */
   readonly unknown: readonly string[];
-  /** Names of columns that are not imported, because the store numbers rows itself. */
+  /** Columns that are not imported, as the store numbers rows itself. */
   readonly numbered: readonly string[];
-  /** Columns that the file does not have: they become null, as in a push. */
+  /** Columns that the file lacks: they become null, as in a push. */
   readonly missing: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export class CsvColumns implements HeaderReader {
     });
   }
 
-  /** A record by the names of its columns, with their values. */
+  /** The record by column names, with their values. */
   read(found: FoundRecord): FoundRecord {
     if (found.problem !== null) return found;
     const record: Record<string, JsonValue> = {};

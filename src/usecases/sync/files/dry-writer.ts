@@ -27,14 +27,13 @@ import {
   type WrittenBatch,
 } from "./import-writer.ts";
 
-/** Everything that a dry run reads. */
 type DryDeps = Pick<SyncDeps, "tables" | "tombstones" | "names" | "documents" | "clock">;
 
-/** Length to which each row of a change is cut, in characters. */
+/** The length of each listed row, in characters. */
 const MAX_CHANGE_CHARS = 2_000;
-/** Rows that a dry run remembers; of more, one that comes again in a later batch counts as if it did not. */
+/** The most rows that a dry run remembers; a later one that comes again counts as if it came first. */
 const MAX_REMEMBERED = 1_000_000;
-/** Stands for a value that the file wrote before and that is not remembered but for its hash: no record has this one. */
+/** Stands for an earlier value of the file that is known by its hash only; no record has this value. */
 const UNLIKE = "\ud800";
 
 export class DryWriter implements ImportWriter {
@@ -42,7 +41,7 @@ export class DryWriter implements ImportWriter {
   readonly #table: Table;
   readonly #stamps: StampRule;
   readonly #nowMs: number;
-  /** Contents that rows would have by now, without their times: the note is the place of the time in `#times`, from 1. */
+  /** Hashes of the rows as they would be by now, without their times. A note is the place of the time in `#times`, from 1. */
   readonly #written = new RowMemory();
   readonly #times: (string | null)[] = [];
 
@@ -68,7 +67,8 @@ export class DryWriter implements ImportWriter {
     const recalled = records.flatMap(
       (one) => this.#recall(one, storedByKey.get(one.keyText)) ?? [],
     );
-    // The last record of a key counts: here one that equals the row, as others tell only that they differ from it.
+    // Of the records of a key the last one counts: sorted so that it is one that equals the row, as others only tell that they
+    // differ.
     for (const { key, found } of recalled.toSorted((a, b) => Number(a.isSame) - Number(b.isSame))) {
       rows.set(key, found);
     }
@@ -87,7 +87,7 @@ export class DryWriter implements ImportWriter {
     };
   }
 
-  /** The row that an earlier record of the same key would have left; null where there was none. */
+  /** The row as an earlier record of the same key would have left it; null without one. */
   #recall({ row, keyText: key, time }: ArrivingRecord, stored: Row | undefined) {
     const { timestampColumn, updateColumns } = this.#table;
     const here: Record<string, ColumnValue> = { ...stored, ...row };
@@ -118,7 +118,7 @@ export class DryWriter implements ImportWriter {
     return hashRow({ key, content });
   }
 
-  /** Sorts the writes: those that the store can hold, and why it refuses the others. */
+  /** Sorts out the writes that the store refuses, with the reasons. */
   #judge(writes: readonly RowWrite[]) {
     const refusals = new Map<number, Refusal>();
     const able = writes.filter(({ index, row }) => {
@@ -129,7 +129,7 @@ export class DryWriter implements ImportWriter {
     return { able, refusals };
   }
 
-  /** The records without those of erased people, with the texts that owners keep. */
+  /** The records without those of erased people, and with the texts that owners keep. */
   async #meet(writes: readonly RowWrite[]) {
     const table = this.#table;
     const nothing = { records: writes, erased: [] };
@@ -156,7 +156,7 @@ function rowsOf(writes: readonly RowWrite[]): readonly Row[] {
   return writes.map(({ row }) => row);
 }
 
-/** The last record of a key is what its row would be. */
+/** The last record of a key counts. */
 function changesOf(
   table: Table,
   sent: readonly ArrivingRecord[],

@@ -1,4 +1,4 @@
-// Writes the rows of a table as a file. D-4.12, D-10.3, D-14.4.
+// The rows of a table as a file. D-4.12, D-10.3, D-14.4.
 import { isOfType } from "../../../domain/sync/rows/convert.ts";
 import { importValue } from "../../../domain/sync/rows/import-value.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
@@ -6,31 +6,27 @@ import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FileFormats } from "../../../ports/files.ts";
 import { columnsOf, type RowsPage, type TableStore } from "../../../ports/tables/table-store.ts";
 
-interface ExportDeps {
-  readonly tables: TableStore;
-  readonly files: FileFormats;
-}
-
 interface ExportJob {
-  /** With what its files are like. */
   readonly table: Table;
   readonly format: FileFormat;
-  /** True: fields of CSV that a spreadsheet would run are texts. D-11.3. */
+  /** True: CSV fields that a spreadsheet would run are made texts. D-11.3. */
   readonly isForSpreadsheet: boolean;
-  /** Only rows whose time is not earlier; null for all, and of no effect on a table without times. */
+  /** Only rows at or after this time; null for all; ignored for a table without times. */
   readonly sinceTime: string | null;
   /** Awaited before rows are written; what it throws ends the file. */
   onRows(rows: number): Promise<void> | void;
-  /** Told the column of each value that an import of JSON refuses, and whether a lax one takes it: CSV marks them. D-14.7. */
+  /**
+   * Told the column of each value that an import of JSON refuses, and whether a lax one takes it. CSV marks such values. D-14.7.
+   */
   onOdd?(column: string, isTakenLax: boolean): void;
 }
 
 /**
- * The file, part by part. The first part comes once the first rows were read and encoded: what fails until then can be
- * answered. Throws `store_unavailable`, `file_failed`, and what `onRows` throws.
+ * The file, part by part. The first part comes once the first rows are read and encoded, so earlier failures can be answered.
+ * Throws `store_unavailable`, `file_failed`, and what `onRows` throws.
  */
 export function exportFile(
-  { tables, files }: ExportDeps,
+  { tables, files }: { readonly tables: TableStore; readonly files: FileFormats },
   job: ExportJob,
 ): AsyncIterable<string | Uint8Array> {
   const { table, format, isForSpreadsheet } = job;
@@ -70,14 +66,14 @@ function tellOdd(
 }
 
 const MAX_ROWS = 500;
-/** About the JSON of one read, in characters. */
+/** The JSON of one read, in characters, about. */
 const PART_CHARS = 1 * 1024 * 1024;
-/** Rows whose length is measured, and those of the first read; later reads follow the size of the rows before them. */
+/** Rows of the first read, and rows measured for the size of a later one. */
 const SAMPLED_ROWS = 20;
 
 /**
- * All rows of a table in the order of its key, in parts, so that each row comes once however the table is written to
- * meanwhile: with the columns that runs move, as they are at the moment of reading. Throws `store_unavailable`. D-4.12.
+ * All rows of a table by key, in parts: each row once, whatever is written meanwhile, with the columns that runs move, as of the
+ * moment of reading. Throws `store_unavailable`. D-4.12.
  */
 export async function* exportRows(
   tables: TableStore,
@@ -90,14 +86,14 @@ export async function* exportRows(
     const page: RowsPage = await tables.page(table, { from, limitRows, columns: "sent" });
     const part = page.rows;
     if (part.length > 0) yield part;
-    // Not by bytes, as a part that is short then need not be the last: rows may come as fast as they are read.
+    // Rows limit a part, not bytes: so a short part is the last one.
     if (part.length < limitRows) return;
     afterKey = part.at(-1) ?? null;
     limitRows = Math.max(1, Math.min(MAX_ROWS, Math.floor(PART_CHARS / longestChars(part))));
   }
 }
 
-/** The length of the longest row of a sample, as few long rows cost more than many short ones. */
+/** The length of the longest row of a sample: few long rows cost more than many short ones. */
 function longestChars(rows: readonly Row[]): number {
   const step = Math.max(1, Math.floor(rows.length / SAMPLED_ROWS));
   let most = 1;

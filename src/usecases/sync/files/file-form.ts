@@ -1,4 +1,4 @@
-// The form of a file as callers describe it; it overrides the registry's entry of the table. D-14.1.
+// The form of a file as callers describe it, which overrides that of the registry. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { DateFormat } from "../../../domain/sync/table/date-format.ts";
@@ -17,12 +17,12 @@ export interface FormOptions {
   readonly numberRows?: true;
 }
 
-/** The names of options as callers know them, by those on the command line. */
+/** The caller's name of an option of the command line. */
 type OptionName = (name: string) => string;
 
 const onCommandLine: OptionName = (name) => `--${name}`;
 
-/** The options as a registry entry. Throws `invalid_request` for options that the format lacks; `named` gives the caller's names of options. */
+/** The options as a registry entry. Throws `invalid_request` for options that the format lacks. */
 export function importEntry(
   options: FormOptions,
   format: FileFormat | "sqlite",
@@ -48,7 +48,7 @@ export function importEntry(
   };
 }
 
-/** The table with what a file of it is like. Throws `invalid_request` for rows that cannot be numbered. */
+/** The table with the form of its file. Throws `invalid_request` for rows that cannot be numbered. */
 export function withFileForm(
   table: Table,
   entry: ImportEntry,
@@ -67,7 +67,7 @@ export function withFileForm(
   return { ...table, files };
 }
 
-/** A text that callers give, read; null for one that is none. `must` says what it has to be. */
+/** Reads an option; null for an invalid text, of which `must` says what it has to be. */
 export interface FormReader<Value> {
   read(text: string): Value | null;
   readonly must: string;

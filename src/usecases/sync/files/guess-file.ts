@@ -1,5 +1,5 @@
-// Guesses a table of the registry by reading its records once: of a database, of a file, or of one that comes once, as the body
-// of a request does. D-10.2, D-14.4.
+// Guesses a table of the registry by reading records once: of a database, or of a file, which may be the body of a request.
+// D-10.2, D-14.4.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
@@ -15,7 +15,6 @@ import { isReservedTable, registryNameOf } from "../../../domain/sync/table/name
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 
-/** Records that are to become a table. */
 export interface GuessSource {
   /** The table's name, one that the registry takes. */
   readonly name: string;
@@ -23,23 +22,22 @@ export interface GuessSource {
   /** The database's declaration; null for a file of records. */
   readonly declaration: Declaration | null;
   readonly wishes: GuessWishes;
-  /** Once. `onNames` is told the names of a header. */
+  /** To be called once. `onNames` gets the names of a header. */
   read(onNames: (names: readonly string[]) => void): AsyncIterable<readonly FoundRecord[]>;
-  /** Parts of the table that were not read as they are; complete after reading. */
+  /** Notes on parts that were not read as they are; complete after reading. */
   notes(): readonly string[];
 }
 
-/** A guess, with what was left out of it. */
 export interface FileGuess extends GuessedTable {
-  /** Places of the file that are no records. */
+  /** Places of the file that hold no record. */
   readonly unread: number;
   /** The first of them, with its line; null for none. */
   readonly firstUnread: string | null;
 }
 
 /**
- * Reads the records in bounded memory, with turns for others in between. Throws `file_failed` when there are none and nothing
- * names the columns, `invalid_request` for wishes about other columns, and what reading throws.
+ * Reads the records in bounded memory, with turns for others. Throws `file_failed` when there are none and no header,
+ * `invalid_request` for wishes about other columns, and what reading throws.
  */
 export async function guessTable(source: GuessSource, turns: Turns): Promise<FileGuess> {
   const guess = new TableGuess(source.name, source.form, source.declaration, source.wishes);
@@ -84,7 +82,7 @@ interface GuessedFile {
   readonly turns: Turns;
 }
 
-/** Reads no more than `maxBytes`, to the last whole record, which a warning says. Throws as `guessTable`. */
+/** Reads at most `maxBytes`, up to the last whole record; then a note says so. Throws as `guessTable`. */
 export async function guessFile(
   files: FileFormats,
   { name, format, bytes, wishes, turns }: GuessedFile,
@@ -170,7 +168,7 @@ async function* atMost<Part extends { readonly length: number }>(
   }
 }
 
-/** Without the record in which a file is cut. */
+/** Leaves out the record in which a file is cut. */
 async function* wholeRecords(
   parts: AsyncIterable<readonly FoundRecord[]>,
   isCut: () => boolean,

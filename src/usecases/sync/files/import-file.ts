@@ -1,5 +1,4 @@
-// Imports a file into a table as a push would write its records, in batches, so that it may be of any length, and gathers what
-// there is to tell. D-4.12, D-10.3, D-14.7.
+// Imports a file of any length into a table, in batches, as a push would write its records, and reports. D-4.12, D-10.3, D-14.7.
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { fieldOf, isJsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { countOf } from "../../../domain/shared/text.ts";
@@ -19,15 +18,14 @@ import type { ImportWriter } from "./import-writer.ts";
 import { RecordReader } from "./record-reader.ts";
 import type { RowNumbers } from "./row-numbers.ts";
 
-/** Records in the order of the file, in parts of any length; those of CSV have a header, which is told first. */
+/** Records in the order of the file, in parts of any length; a header of CSV is told first. */
 type ReadRecords = (onHeader: (header: CsvHeader) => void) => AsyncIterable<readonly FoundRecord[]>;
 
 interface ImportJob {
-  /** With what the file is like. */
   readonly table: Table;
   readonly isLax: boolean;
   readonly numbers: RowNumbers | null;
-  /** The caller's word for numbering on. */
+  /** The caller's name of the option that numbers on. */
   readonly append: string;
   /** Ends the import before its next write. */
   readonly stop: AbortSignal;
@@ -35,23 +33,22 @@ interface ImportJob {
   requireStill?(): Promise<void>;
   readonly records: ReadRecords;
   readonly report: ImportReport;
-  /** Given where what is told is kept, which names nobody who was erased. D-8.2. */
+  /** Given where the report is kept: it names nobody who was erased. D-8.2. */
   readonly names?: Names;
-  /** Called with what concerns the whole file. */
+  /** Called with notes on the whole file. */
   onNote(text: string): void;
   /** Called after each batch. */
   onProgress?(): void;
 }
 
-/** Records of one commit at most, and the length of their text together. */
+/** The most records of one commit, and the most characters of their text. */
 const BATCH_RECORDS = 1_000;
 const BATCH_CHARS = 1 * 1024 * 1024;
 
 /**
- * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by those of D-10.3: one commit per batch, the same key
- * twice as if one by one. A record that fails stops no other. What was committed stays when a later batch cannot be, and is in
- * the report: importing the file again is safe. Throws what the writer throws, the stop's reason, and what reading the records
- * throws.
+ * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by D-10.3: one commit per batch, the same key twice as if one
+ * by one. A record that fails stops no other. Committed batches stay when a later one fails, and are in the report: importing the
+ * file again is safe. Throws what the writer throws, the stop's reason, and what reading throws.
  */
 export async function importFile(writer: ImportWriter, job: ImportJob): Promise<void> {
   const { table, numbers, stop, report } = job;
@@ -92,7 +89,7 @@ export async function importFile(writer: ImportWriter, job: ImportJob): Promise<
   );
 }
 
-/** Writes one batch, and tells what is odd or wrong with it. */
+/** Writes one batch, and reports its oddities and failures. */
 async function writeRecords(
   writer: ImportWriter,
   { table, report, names }: ImportJob,
@@ -169,15 +166,14 @@ function tellHeader(
 
 interface TextFile {
   readonly format: FileFormat;
-  /** With what the file is like. */
   readonly table: Table;
-  /** The encoding of JSON; that of CSV is the table's. */
+  /** The encoding of JSON; CSV has that of the table. */
   readonly encoding: Encoding | null;
-  /** Its text by its encoding. Read once. */
+  /** The text of the file. Called once. */
   chunks(encoding: Encoding | null): AsyncIterable<string>;
 }
 
-/** The records of a file, with the values that fields of CSV have in their columns. */
+/** The records of a file; fields of CSV as values of their columns. */
 export function recordsOf(
   files: FileFormats,
   { format, table, encoding, chunks }: TextFile,

@@ -1,4 +1,4 @@
-// The report of an import: counts, and the values that could not be read, by line and column. D-10.3.
+// The report of an import: counts, and failures and warnings by line and column. D-10.3.
 import { isRawNumber, type JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import {
@@ -9,14 +9,13 @@ import {
   NOTHING_IMPORTED,
 } from "../../../domain/sync/run/import-events.ts";
 
-/** Warnings that are listed, and failures; the others are counted. */
+/** The most warnings, and the most failures, that are listed; all are counted. */
 const MAX_TOLD = 1_000;
-/** Rows of a dry run that are listed with what would change. */
+/** The most rows of a dry run whose changes are listed. */
 const MAX_CHANGES = 20;
-/** Length of a value that is told, in characters. */
+/** The length of a listed value, in characters. */
 const MAX_VALUE_CHARS = 200;
 
-/** Warnings or failures: the first ones, and the number of all. */
 export class ProblemList<Problem extends ImportWarning> {
   readonly told: Problem[] = [];
   count = 0;
@@ -29,14 +28,13 @@ export class ProblemList<Problem extends ImportWarning> {
   }
 }
 
-/** Gathers what one import has to tell. */
 export class ImportReport {
   counts = NOTHING_IMPORTED;
   readonly table: string;
   readonly isDryRun: boolean;
   readonly warnings = new ProblemList<ImportWarning>();
   readonly failures = new ProblemList<ImportFailure>();
-  /** Rows that went as the file does not have them; null where that was not asked for, or not come to. */
+  /** Rows removed as they are not in the file; null where that was not asked for, or not reached. */
   removed: number | null = null;
   readonly #changes: ImportChange[] = [];
 
@@ -63,7 +61,7 @@ export class ImportReport {
   }
 }
 
-/** The value as far as it is told; what JavaScript has no form of its own for, as its JSON text. */
+/** The value as it is listed; as JSON text where JavaScript has no form of its own. */
 function shownValue(value: JsonValue): JsonValue {
   if (value === null || typeof value === "boolean" || typeof value === "number") return value;
   if (typeof value === "string") return cutText(value.toWellFormed(), MAX_VALUE_CHARS);

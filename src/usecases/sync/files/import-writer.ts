@@ -1,5 +1,4 @@
-// The writers of an import, a batch at a time: into the store, or in a dry run nowhere (`DryWriter`). Both tell which rows
-// are new, which change and which stay as they are. D-14.7.
+// Writers of an import: `StoreWriter`, and `DryWriter` for a dry run. Both tell which rows are new, changed or the same. D-14.7.
 import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
@@ -16,14 +15,14 @@ import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 export interface WrittenBatch {
-  /** Why a record failed, by its position. */
+  /** Failures by the position of their record. */
   readonly refusals: ReadonlyMap<number, Refusal>;
-  /** Records whose rows were deleted after the file was written, and stay so. D-14.2. */
+  /** Records whose rows were deleted after the file was written: they stay deleted. D-14.2. */
   readonly deleted: number;
-  /** Rows that are new, and rows that changed; all others stay as they are. */
+  /** New rows, and changed ones; all others stay as they are. */
   readonly added: number;
   readonly changed: number;
-  /** In a dry run the rows that would change, once each. */
+  /** The rows that would change, once each; of a dry run only. */
   readonly changes?: readonly RowChange[];
 }
 
@@ -45,7 +44,7 @@ export class StoreWriter implements ImportWriter {
   readonly #table: Table;
   readonly #stamps: StampRule;
 
-  /** `stamps`: how records without a time get one, in a stamped table. */
+  /** `stamps`: the times of records without one, in a stamped table. */
   constructor(deps: WriteRowsDeps, table: Table, stamps: StampRule = STAMP_NOW) {
     this.#deps = deps;
     this.#table = table;
@@ -66,12 +65,12 @@ export class StoreWriter implements ImportWriter {
     if (changed === 0) return { ...told, added: 0, changed: 0 };
     const left = new Set([...refusals.keys(), ...kept, ...buried]);
     const taken = writes.filter(({ index }) => !left.has(index));
-    // Values decide: a store counts a row as changed, too, that gets the same values in another form. No guard is asked again.
+    // Values decide, as a store also counts a row whose values only change their form. No guard is asked again.
     const found = { rows: foundRows(table, there), tombstones: new Map() };
     const rule = { conflict: "overwrite", nowMs: 0, ...stamps } as const;
     const records = arriving(table, taken);
     const decided = lastOf(decideWrite(table, { deleted: [], records }, found, rule));
-    // Another writer may have been between the two.
+    // Another writer may have come between the read and the write.
     const added = Math.min(changed, decided.added.length);
     const other = Math.min(changed, decided.sent.length) - added;
     return { ...told, added, changed: other };
@@ -80,14 +79,13 @@ export class StoreWriter implements ImportWriter {
 
 type StoredQuery = Extract<Query, { readonly rowsOf: Table }>;
 
-/** Rows with the columns that nobody is shown, as they count as well. Waits for the store as a write does. */
+/** Reads rows with their hidden columns, which count too. Waits for the store as long as a write. */
 export async function readStored(documents: DocumentStore, query: StoredQuery) {
   const call = { name: "rows.look", limit: SYNC_CALLS };
   const [rows] = await documents.read(call, (at) => at.read(query));
   return rows;
 }
 
-/** What is decided of records that are written. */
 export function arriving(table: Table, writes: readonly RowWrite[]): readonly ArrivingRecord[] {
   return writes.map(({ index, row }) => {
     return { index, row, keyText: keyText(table, row), time: rowTime(table, row) };
@@ -98,7 +96,7 @@ export function foundRows(table: Table, rows: readonly Row[]): Map<string, Found
   return new Map(rows.map((row) => [keyText(table, row), { time: rowTime(table, row), row }]));
 }
 
-/** The result of steps that are taken at once. */
+/** Takes all steps at once. */
 export function lastOf<Result>(steps: Generator<undefined, Result, undefined>): Result {
   for (;;) {
     const step = steps.next();

@@ -1,6 +1,6 @@
-// Turns the records of a file into rows, and tells what of them could not be read. D-10.3, D-14.7. A push takes any value that
-// fits no type as it came, because programs know what they send; files are made by people and spreadsheets, so here it fails its
-// record unless the import is lax. An empty part of a key fails as well: in files it is nearly always a gap.
+// Turns records of a file into rows. D-10.3, D-14.7. A push takes a value that does not fit its type as it came, as programs know
+// what they send. Files are made by people and spreadsheets: here such a value fails its record, unless the import is lax. So
+// does an empty part of a key, which is nearly always a gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
 import { fieldOddity, importValue } from "../../../domain/sync/rows/import-value.ts";
 import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
@@ -15,42 +15,39 @@ import {
 import type { FoundRecord } from "../../../ports/files.ts";
 import type { RowNumbers } from "./row-numbers.ts";
 
-/** A record as it is to be written, or why it fails: `row` is null and there is a problem at least. */
+/** A record to write; or `row` is null and there are problems. */
 interface ReadRecord {
   readonly row: Row | null;
   /** The record with the names of the table's columns. */
   readonly record: JsonValue;
   readonly problems: readonly RecordProblem[];
-  /** Values that are written as they came, because their column's type does not understand them. */
+  /** Values that are written as they came, as they do not fit the type of their column. */
   readonly oddities: readonly RecordProblem[];
   /** Fields without a column that were not told before. */
   readonly leftOut: readonly RecordProblem[];
 }
 
-/** Names of unknown fields that are remembered; later ones are told with each record. */
+/** Unknown fields that are told once; later ones are told with each record. */
 const MAX_TOLD_NAMES = 10_000;
 
-interface ReadingRule {
-  /** True: a value that its column's type does not understand is written as it came. */
+interface ReadingRules {
+  /** True: a value that does not fit the type of its column is written as it came. */
   readonly isLax: boolean;
-  /** Numbers for records without one, in the column `row`; null where they have keys of their own. */
+  /** Numbers for the column `row` of records without one; null where they have keys of their own. */
   readonly numbers: RowNumbers | null;
 }
 
-/** Reads the records of one file. */
 export class RecordReader {
   readonly #table: Table;
-  readonly #isLax: boolean;
-  readonly #numbers: RowNumbers | null;
+  readonly #rules: ReadingRules;
   readonly #told = new Set<string>();
 
-  constructor(table: Table, { isLax, numbers }: ReadingRule) {
+  constructor(table: Table, rules: ReadingRules) {
     this.#table = table;
-    this.#isLax = isLax;
-    this.#numbers = numbers;
+    this.#rules = rules;
   }
 
-  /** A field without a column; null where it was told before. It is told once for the whole file. */
+  /** The problem of a field without a column, once for the whole file; then null. */
   unknownField(name: string): RecordProblem | null {
     if (this.#told.has(name)) return null;
     if (this.#told.size < MAX_TOLD_NAMES) this.#told.add(name);
@@ -59,7 +56,8 @@ export class RecordReader {
 
   read(found: FoundRecord): ReadRecord {
     const { record } = found;
-    const number = this.#numbers?.next(found);
+    const { numbers, isLax } = this.#rules;
+    const number = numbers?.next(found);
     if (found.problem !== null) return failed(record, found.problem);
     if (!isJsonObject(record)) return failed(record, "record is not an object");
     const { fields: own, unknown } = this.#nameFields(record);
@@ -86,8 +84,8 @@ export class RecordReader {
     const leftOut = unknown
       .map((name) => this.unknownField(name))
       .filter((field) => field !== null);
-    if (problems.length > 0 || (!this.#isLax && oddities.length > 0)) {
-      // Nothing of the record is written, so all that is wrong with it is a problem.
+    if (problems.length > 0 || (!isLax && oddities.length > 0)) {
+      // Nothing of the record is written, so every oddity is a problem.
       const all = [...problems, ...oddities];
       return { row: null, record: fields, problems: all, oddities: [], leftOut };
     }

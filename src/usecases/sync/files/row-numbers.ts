@@ -1,14 +1,13 @@
-// Numbers of records that have no key of their own, in the column `row`. D-14.1.
+// Numbers for records without a key of their own, in the column `row`. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isNumber, numberText } from "../../../domain/shared/json.ts";
 import { ROW_NUMBER, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../../ports/files.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
 
-/** The source of numbers: lines, places among the records, or places behind the greatest number in the table. */
+/** Records are numbered by line, by place, or from a number on. */
 type Numbering = "line" | "place" | number;
 
-/** Gives each record its number. */
 export class RowNumbers {
   readonly #by: Numbering;
   #place = 0;
@@ -29,13 +28,13 @@ export class RowNumbers {
   }
 }
 
-/** Throws `invalid_request` where nothing can be numbered on: rows have keys of their own. */
+/** Throws `invalid_request` for a table whose rows have keys of their own. */
 export function requireNumbered({ files }: Table, option: string): void {
   if (files.numberRows) return;
   throw new AppError("invalid_request", `${option} is for tables whose rows are numbered`);
 }
 
-/** Null for a table whose records have a key of their own. `appendTo`: where rows are numbered on behind those that are there. */
+/** Null for a table whose records have keys of their own. `appendTo`: the table behind whose rows to number on. */
 export async function numbersOf(
   table: Table,
   format: FileFormat | "sqlite",
@@ -47,7 +46,7 @@ export async function numbersOf(
   return new RowNumbers(tables === null ? 0 : await greatestRow(tables, table));
 }
 
-/** The greatest number of a row; 0 in an empty table. Each step halves what is left to look at. */
+/** The greatest number of a row, 0 in an empty table, by halving steps. */
 async function greatestRow(tables: TableStore, table: Table): Promise<number> {
   const firstAfter = async (number: number): Promise<number | null> => {
     const from = { afterKey: { [ROW_NUMBER]: number }, throughKey: null };

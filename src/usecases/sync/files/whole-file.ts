@@ -1,4 +1,4 @@
-// An import of a file that holds all rows of its table: what the file does not have is removed afterwards. D-14.7.
+// An import of all rows of a table: rows that are not in the file are removed afterwards. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
@@ -15,19 +15,19 @@ import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 interface Removal {
   /** Null where there is no store yet. */
   readonly deps: WriteRowsDeps | null;
-  /** The report of the import; it gets the number of rows that were removed, or would be, however the removal ends. */
+  /** The report of the import, which gets the number of removed rows, however the removal ends. */
   readonly report: ImportReport;
   /** Null for the limit of the registry. */
   readonly maxDeletes: number | null;
-  /** Asked before each batch, and before each part that is looked at; what it throws ends the removal. */
+  /** Asked before each batch that is removed, and each part that is counted; what it throws ends the removal. */
   requireGoingOn(): Promise<void>;
   /** Asked before the first row goes. */
   isAllowed(rows: number): Promise<boolean>;
-  /** Told why rows were not removed. */
+  /** Told why rows stay. */
   onRefused(text: string): void;
 }
 
-/** Remembers the keys of the file while another writer writes its rows. */
+/** Remembers the keys of the file, while another writer writes its rows. */
 export class WholeFile implements ImportWriter {
   readonly #writer: ImportWriter;
   readonly #table: Table;
@@ -44,8 +44,8 @@ export class WholeFile implements ImportWriter {
   }
 
   /**
-   * Removes the rows that the file does not have, or counts them in a dry run; a row that is written to meanwhile stays.
-   * Throws `sync_failed` where they are more than may be removed, and what `requireGoingOn` throws.
+   * Removes rows that are not in the file, or counts them in a dry run; a row that changes meanwhile stays. Throws `sync_failed`
+   * where they are more than may be removed, and what `requireGoingOn` throws.
    */
   async removeOthers(removal: Removal): Promise<void> {
     const { report, deps } = removal;

@@ -20,16 +20,15 @@ import { findTable, type Row, type Table } from "../../../domain/sync/table/tabl
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** Rows that are read at once: one more than a segment has, to see whether another segment follows. */
+/** One more than a segment has, to see whether another one follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
-/** The timer yields to other work between reads, as a table may be long. */
 type KeyReaderDeps = Pick<SyncDeps, "tables" | "timer">;
 type DigestTableDeps = KeyReaderDeps & Pick<SyncDeps, "registry" | "clock">;
 
 /**
- * Digests a table by ranges of its key, so that another deployment can compare its own rows. D-4.10.
- * Throws `unknown_table`, `invalid_request`, `store_unavailable`.
+ * Digests a table by ranges of its key, for another deployment to compare its rows. D-4.10. Throws `unknown_table`,
+ * `invalid_request`, `store_unavailable`.
  */
 export async function digestTable(
   deps: DigestTableDeps,
@@ -73,7 +72,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
   };
   for await (const chunk of chunksByKey(deps, table, query)) {
     for (const row of chunk) {
-      // Closed only when a row follows, so that the last segment reaches the end of the query.
+      // Closed only when a row follows: the last segment reaches the end of the query.
       if (last !== null && segmentRows === query.segmentRows) {
         close(keyOf(table, last));
         const isFull = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;

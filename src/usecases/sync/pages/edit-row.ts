@@ -53,18 +53,18 @@ interface Forcible extends AdminRequest {
 const EDIT = { name: "rows.edit", looksAtDeletes: true };
 const FORCED = "Change them there, or here with force";
 
-/** The outcome of an edit: the row as it is now; a row other than the expected one; or the problems of its columns. */
+/** The row after an edit; the present row where it is not the expected one; or the problems of columns. */
 type EditOutcome =
   | { readonly row: JsonObject }
   | { readonly differs: JsonObject | null }
   | { readonly problems: readonly ColumnProblem[] };
 
-/** The outcome of a removal; `warning` where the row comes back. */
+/** `warning` where the row comes back. */
 type RemovalOutcome = { readonly warning: string | null } | { readonly differs: JsonObject | null };
 
 /**
- * Changes or adds a row, if it still is the expected one: conversion, comparison and write are one commit, with the audit record.
- * Throws `unknown_table`, `conflict` for what is not changed here, and what the store throws.
+ * Changes or adds a row if it is still the expected one: comparison, write and audit record are one commit. Throws
+ * `unknown_table`, `conflict` for a row that cannot be changed here, and what the store throws.
  */
 export async function editRow(
   deps: EditRowDeps,
@@ -92,7 +92,7 @@ export async function editRow(
   });
 }
 
-/** Removes a row, if it still is the expected one, with a tombstone where its table keeps them. Throws as `editRow`. */
+/** Removes a row if it is still the expected one, with a tombstone where its table keeps them. Throws as `editRow`. */
 export async function removeRow(
   deps: EditRowDeps,
   tableName: string,
@@ -125,7 +125,7 @@ function comesBack({ name }: Table): string {
   return `Deletes of "${name}" do not travel: a row that the other end has comes back with the next run; set "deletes": true for it in the registry, at both ends`;
 }
 
-/** The row, and what is known of the person whom it names. Throws `conflict` for one who was erased. */
+/** The row, and the facts of the person whom it names. Throws `conflict` for an erased person. */
 async function find(deps: EditRowDeps, tx: Transaction, table: Table, key: Row) {
   const [[here = null]] = await tx.read({ rowsOf: table, keys: [key] });
   const name = isOfPeople(table) ? personOf(key) : null;

@@ -32,24 +32,24 @@ export interface ListRowsQuery extends ListParameters {
 
 interface RowList {
   readonly table: string;
-  /** The rows in the order asked for, by default that of the table, as `shownRow` shows them. */
+  /** The rows as `shownRow` shows them. */
   readonly items: readonly JsonObject[];
   /** Null after the last part. */
   readonly nextCursor: string | null;
-  /** Rows that match `since` and `key`; null where they would have to be looked through. */
+  /** Rows that match `since` and `key`; null where the table would have to be searched. */
   readonly total: number | null;
 }
 
 const CURSOR = new RegExp(`^[\\w-]{1,${MAX_CURSOR_CHARS}}$`);
-/** The time for which one request looks through a table. D-14.5. */
+/** The time for which one request searches a table. D-14.5. */
 const LOOKING_MS = 300;
-/** Rows that are looked at at once: the first ones tell how it goes. */
+/** Rows of the first read of a search, and of later ones at most. */
 const FIRST_LOOKED_ROWS = 250;
 const MAX_LOOKED_ROWS = 2_000;
 
 /**
- * Lists rows. A list that is filtered goes through the store for 300 ms, so a part may be short, even empty, with a cursor.
- * Throws `unknown_table`, `invalid_request`, `store_unavailable`.
+ * Lists rows. A filtered list searches the store for 300 ms: its part may be short, even empty, with a cursor. Throws
+ * `unknown_table`, `invalid_request`, `store_unavailable`.
  */
 export async function listRows(
   { registry, tables, clock }: Pick<SyncDeps, "registry" | "tables" | "clock">,
@@ -66,7 +66,7 @@ export async function listRows(
   const order = readOrder(query.order || null, problems);
   const filters = readFilters(table, query.where ?? [], problems);
   refuse(problems);
-  // The order of the key tells nothing of times.
+  // In the order of keys the store does not filter by time.
   if (sinceTime !== null && order.endsWith("key")) {
     filters.push((row) => isSince(table, row, sinceTime));
   }
@@ -94,7 +94,7 @@ interface Search {
   readonly fits: RowFilter;
 }
 
-/** Reads on until enough rows fit, none is left, or the time is over. */
+/** Reads until enough rows fit, none is left, or the time is over. */
 async function lookThrough(
   { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
   { table, wanted, fits }: Search,
@@ -107,7 +107,7 @@ async function lookThrough(
     const page = await tables.page(table, { ...wanted, ...SHOWN, from: { cursor }, limitRows });
     const taken = takenRows(page.rows, found, { ...wanted, fits });
     if (taken === 0 && page.rows.length > 0) break;
-    // A cursor stands behind a page only, so the page is read anew as far as it fits: the rows of that one count.
+    // A cursor stands behind a whole page only: the page is read again with as many rows as have room.
     limitRows = taken < page.rows.length ? taken : Math.min(limitRows * 2, MAX_LOOKED_ROWS);
     if (taken < page.rows.length) continue;
     found.push(...page.rows.filter(fits));
@@ -118,7 +118,7 @@ async function lookThrough(
   return { rows: found, totalRows: null, cursor };
 }
 
-/** The number of rows of a page that have room in the list: up to the last one wanted, and as far as its bytes go. */
+/** The rows of a page that have room in the list: up to the last one wanted, and within its bytes. */
 function takenRows(
   rows: readonly Row[],
   found: readonly Row[],
@@ -162,7 +162,6 @@ function readSince(table: Table, text: string | null, problems: InputProblem[]):
   return table.timestampColumn === null ? null : time;
 }
 
-/** The key columns of a key as it was given. */
 function readKey(table: Table, text: string, problems: InputProblem[]): JsonObject | null {
   const names = table.keyColumns.map(({ name }) => name);
   const parts = parseJsonOr(text, null);
@@ -178,14 +177,13 @@ function readKey(table: Table, text: string, problems: InputProblem[]): JsonObje
   return null;
 }
 
-/** A whole number as it is written. */
-const WHOLE = /^(?:0|-?[1-9]\d*)$/;
+const WHOLE_NUMBER = /^(?:0|-?[1-9]\d*)$/;
 
-/** The key of whole numbers that filters name; null where they leave more than one row. */
+/** The key of whole numbers that filters name in full; otherwise null. */
 function keyAmong({ keyColumns }: Table, where: readonly string[]): JsonObject | null {
   const named = keyColumns.map(({ name, type }) => {
     const text = where.find((each) => each.startsWith(`${name}:`))?.slice(name.length + 1) ?? "";
-    const isExact = (type === "integer" || type === "bigint") && WHOLE.test(text);
+    const isExact = (type === "integer" || type === "bigint") && WHOLE_NUMBER.test(text);
     return [name, isExact ? text : null] as const;
   });
   return named.every(([, text]) => text !== null) ? Object.fromEntries(named) : null;

@@ -3,30 +3,14 @@ import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import { rowsIn } from "../../../domain/sync/run/run.ts";
 import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { type ConflictRule, findTable, type Registry } from "../../../domain/sync/table/table.ts";
-import {
-  describeTable,
-  type OwnColumns,
-  type TableSchema,
-} from "../../../domain/sync/table/table-schema.ts";
+import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
+import { describeTable } from "../../../domain/sync/table/table-schema.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import type { LateRows } from "../../../repositories/late-rows.ts";
 import { readSyncStatus, type SyncStatusDeps } from "./read-sync-status.ts";
 
-interface ListedTable
-  extends Pick<
-    TableSchema,
-    "table" | "timestampColumn" | "upsertKey" | "columns" | "deletes" | "direction"
-  > {
-  /** Null when they cannot be counted. */
-  readonly rows: number | null;
-  readonly entry: TableEntry;
-}
-
 /** Every table of the registry with its rows and columns, with sync disabled too. D-9.5. */
-export async function listTables(
-  deps: SyncStatusDeps,
-): Promise<{ readonly tables: readonly ListedTable[] }> {
+export async function listTables(deps: SyncStatusDeps) {
   const listed = [...deps.registry.values()];
   const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
   const tables = listed.map((table) => {
@@ -41,25 +25,19 @@ export async function listTables(
 export interface TableSchemaDeps {
   readonly registry: Registry;
   readonly lateRows: LateRows;
-  /** Id of the own remote; null where there is none, or none that has ever answered. */
+  /** The id of the remote; null without a remote, or where none has answered yet. */
   readonly readRemoteId: () => Promise<string | null>;
 }
 
-/** This deployment tells everything. */
-interface OwnTableSchema extends TableSchema {
-  readonly conflict: ConflictRule;
-  readonly columns: OwnColumns;
-}
-
 /**
- * Tells a peer how a table is registered here, and what came late after the mark it has; without a mark, null or empty,
- * only the mark of now. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
+ * Tells a peer how a table is registered here, and its late rows after the peer's mark; without a mark, null or empty, only the
+ * present mark. Throws `unknown_table`, `store_unavailable`. D-7.3, D-7.4.
  */
 export async function readOwnSchema(
   { registry, lateRows, readRemoteId }: TableSchemaDeps,
   tableName: string,
   lateAfter: string | null,
-): Promise<OwnTableSchema> {
+) {
   const table = findTable(registry, tableName);
   const query = { lateAfter: lateAfter || null, isForOwnPush: false };
   const { mark, from, freshFrom } = await lateRows.read(table, query);
@@ -69,16 +47,16 @@ export async function readOwnSchema(
   return { ...describeTable(table), conflict, lagSeconds, remoteId: await readRemoteId(), late };
 }
 
-// Reads what a deployment that is to be joined has registered. D-14.8.
+// Reads the tables of a deployment to join. D-14.8.
 
 interface JoinedTables {
   /** Entries to register here, by name; without built-in tables that are the same at both ends. */
   readonly entries: Readonly<Record<string, TableEntry>>;
-  /** Facts that the deployment does not tell, for people. */
+  /** The facts that the deployment does not tell, in words. */
   readonly unknown: readonly string[];
 }
 
-/** Facts that no schema tells, for people. */
+/** Facts that no schema tells, in words. */
 const NEVER_TOLD = [
   'columns that it hides ("serialize": false)',
   'how many rows a run may delete ("max_deletes")',

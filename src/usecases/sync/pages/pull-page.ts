@@ -35,9 +35,9 @@ export async function pullPage(
 }
 
 /**
- * Lists the tombstones of a table. A table without `deletes` has none, and its record is complete from now on only: a
- * peer that goes on from here after it has opted in is told to compare. Throws `unknown_table`, `invalid_request` for a
- * cursor that was never given, `store_unavailable`. D-7.6.
+ * Lists the tombstones of a table. Without `deletes` there are none, and the record counts as complete from now on only: a peer
+ * that goes on from here once the table has `deletes` is told to compare. Throws `unknown_table`, `invalid_request` for a cursor
+ * that was never given, `store_unavailable`. D-7.6.
  */
 export async function listDeleted(
   deps: Pick<SyncDeps, "registry" | "tombstones" | "documents" | "maxPageRows">,
@@ -45,7 +45,7 @@ export async function listDeleted(
   query: DeletedQuery,
 ): Promise<DeletedPage> {
   const table = findTable(deps.registry, tableName);
-  // Before the read, by the clock of the record: a cursor is as old as the time that came with it.
+  // Before the read, by the store's clock: a cursor is as old as the time that came with it.
   const serverTime = formatMs(await storeNowMs(deps.documents));
   if (!table.deletes) {
     const nothing = { items: [], nextCursor: null, cursor: "" };

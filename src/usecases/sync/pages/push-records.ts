@@ -22,7 +22,7 @@ import { countRemovable } from "../shared/count-rows.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
-/** Longer than any time; other text that a caller sends there is cut in the log. */
+/** Longer than any time; a longer text is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 type PushRecordsDeps = WriteRowsDeps & Pick<SyncDeps, "traffic" | "clock" | "timer" | "logger">;
@@ -30,22 +30,22 @@ type PushRecordsDeps = WriteRowsDeps & Pick<SyncDeps, "traffic" | "clock" | "tim
 interface PushInput {
   readonly table: Table;
   readonly records: readonly JsonValue[];
-  /** Tombstones as sent; they are applied before the records, and only in a table with `deletes`. D-7.6. */
+  /** Tombstones as sent, applied before the records, and only in a table with `deletes`. D-7.6. */
   readonly deleted?: readonly JsonValue[];
   /** True: rows that are newer here stay as they are. D-7.2. */
   readonly isGuarded?: boolean;
-  /** True: they are overwritten, whatever the table says. D-11.10. */
+  /** True: rows that are newer here are overwritten, whatever the table says. D-11.10. */
   readonly isForced?: boolean;
-  /** The run that sends it, which brings times; null or absent: none. D-14.2. */
+  /** The run that sends the push, whose records bring times; null or absent: none. D-14.2. */
   readonly runId?: string | null;
   readonly integrity: Integrity;
-  /** `sync_timestamp` as received; kept with the log line, no effect on rows. D-3.7. */
+  /** `sync_timestamp` as received, for the log only. D-3.7. */
   readonly syncTimestamp: string | null;
 }
 
 /**
- * Upserts the records of one push in one commit. A failing record stops no other. S-4.2.6 to S-4.2.12.
- * Never throws for what the records hold; a store that cannot commit is an outcome, not an error. Throws `batch_too_large`.
+ * Upserts the records of one push in one commit. A failing record stops no other. S-4.2.6 to S-4.2.12. Never throws for the
+ * contents of records; a failed commit is a result. Throws `batch_too_large`.
  */
 export async function pushRecords(deps: PushRecordsDeps, input: PushInput) {
   const { table, records, deleted = [] } = input;
@@ -133,11 +133,8 @@ function logPush(logger: Logger, input: PushInput, result: PushResult): void {
   });
 }
 
-/**
- * The members of a push's `deleted` that take effect, and those that fail. A table that has not opted in deletes nothing, whatever
- * is sent. D-7.6.
- */
-export function planDeletes(table: Table, members: readonly JsonValue[], nowMs: number) {
+/** The members of a push's `deleted` that take effect, and those that fail. A table without `deletes` removes nothing. D-7.6. */
+function planDeletes(table: Table, members: readonly JsonValue[], nowMs: number) {
   const tombstones: TombstoneWrite[] = [];
   const failures: RecordFailure[] = [];
   const limit = aheadLimit(nowMs);
@@ -150,18 +147,13 @@ export function planDeletes(table: Table, members: readonly JsonValue[], nowMs: 
 }
 
 /**
- * Answers a push that only asks how many rows its `deleted` would remove; nothing is written, and records are not looked
- * at. Throws `store_unavailable`. D-7.6.
+ * Answers a push that only asks how many rows its `deleted` would remove. Nothing is written, records are ignored. Throws
+ * `store_unavailable`. D-7.6.
  */
 export async function countDeletes(
   { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
-  push: {
-    readonly table: Table;
-    readonly deleted: readonly JsonValue[];
-    readonly integrity: Integrity;
-  },
+  { table, deleted = [], integrity }: Pick<PushInput, "table" | "deleted" | "integrity">,
 ): Promise<PushResult> {
-  const { table, deleted, integrity } = push;
   const nowMs = clock.nowMs();
   const { tombstones, failures } = planDeletes(table, deleted, nowMs);
   const removed = await countRemovable(tables, table, tombstones, nowMs);

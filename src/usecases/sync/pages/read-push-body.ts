@@ -7,7 +7,10 @@ import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypt
 import type { Clock, CollectGarbage, Timer } from "../../../ports/runtime/runtime.ts";
 import { readJson, Turns } from "../../../ports/runtime/turns.ts";
 
-/** Garbage of parsing a larger body is collected before the body is copied to be hashed, and again before its rows are written. D-11.2.2. */
+/**
+ * Above this, garbage of parsing is collected before the body is copied for its hash, and again before its rows are written.
+ * D-11.2.2.
+ */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 export interface ReadPushBodyDeps {
@@ -38,13 +41,13 @@ interface PushBody {
   /** Empty when missing or null. D-7.6. */
   readonly deleted: readonly JsonValue[];
   readonly syncTimestamp: string | null;
-  /** `verified` whenever a checksum was sent, as S-2.4 says, though only gzip bodies are compared with it. */
+  /** `verified` whenever a checksum was sent, though only gzip bodies are compared with it. S-2.4. */
   readonly integrity: Integrity;
 }
 
 /**
- * Decompresses, verifies and parses a push body. S-4.2.2 to S-4.2.6, D-3.5.
- * Throws `integrity`, `body_too_large`, and `invalid_request` for JSON that is not what S-2.3 describes.
+ * Decompresses, verifies and parses a push body. S-4.2.2 to S-4.2.6, D-3.5. Throws `integrity`, `body_too_large`, and
+ * `invalid_request` for JSON other than that of S-2.3.
  */
 export async function readPushBody(
   deps: ReadPushBodyDeps,
@@ -64,7 +67,7 @@ export async function readPushBody(
 
 async function freeMemory({ timer, collectGarbage }: ReadPushBodyDeps, lengthBytes: number) {
   if (lengthBytes <= LARGE_BYTES) return;
-  // Values on the stack of the present turn cannot be collected.
+  // Values on the stack of this turn cannot be collected.
   await timer.sleep(0);
   collectGarbage();
 }

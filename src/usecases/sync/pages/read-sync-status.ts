@@ -12,8 +12,8 @@ export type SyncStatusDeps = Pick<
 >;
 
 /**
- * The status result. A table that cannot be counted is reported as -1; the others are unaffected. S-4.3, D-3.10. The time is the
- * store's, by which late rows are noted, so that no marker passes one. D-7.4.
+ * The status. A table that cannot be counted has -1. S-4.3, D-3.10. The time is the store's, by which late rows are noted, so
+ * that no marker passes one. D-7.4.
  */
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
   const tables = deps.isSyncEnabled ? [...deps.registry.values()] : [];
