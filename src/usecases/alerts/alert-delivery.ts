@@ -1,4 +1,4 @@
-// Delivers the alerts that wait, beside everything else: nothing ever waits for a receiver. D-10.12.
+// Delivers waiting alerts in the background: nothing ever waits for a receiver. D-10.12.
 import {
   ALERT_LIFE_MS,
   ALERT_WINDOW_MS,
@@ -14,15 +14,15 @@ import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { WaitingAlert } from "../../repositories/run-collections.ts";
 import { type LeaseDeps, type RunLease, tryLease } from "../sync/shared/hold-lease.ts";
 
-/** The pause before the store is asked for alerts again: those of every instance, and of the command line, are in it. */
+/** The pause between two reads of the store, which holds the alerts of all instances and of the command line. */
 const LOOK_EVERY_MS = 1_000;
-/** The longest pause after a store that cannot be read or written. */
+/** The longest pause while the store fails. */
 const MAX_PAUSE_MS = 60_000;
 /** Alerts that are sent at once. */
 const MAX_AT_ONCE = 4;
-/** Alerts that are read when the service stops, to find those that wait for the end of their window. */
+/** Alerts read when the service stops, to find those that wait for their window. */
 const MAX_LOOKED_AT = 100;
-/** Time that a store and the receiver get to answer when the service stops. */
+/** Time for the store and the receiver when the service stops. */
 const MAX_STOP_MS = 1_000;
 /** Only the instance that holds this lease sends. */
 const LEASE_NAME = "alerts";
@@ -43,30 +43,29 @@ export class AlertDelivery {
   readonly #deps: AlertDeliveryDeps;
   readonly #key: Uint8Array;
   readonly #stopping = new AbortController();
-  /** Ends what a stop still sends. */
+  /** Ends deliveries of a stop. */
   readonly #ending = new AbortController();
   readonly #ended: Promise<void>;
   readonly #windows = new AlertWindows();
-  /** Delivered alerts that the store could not forget, as when its disk is full: not sent again. */
+  /** Delivered alerts that the store could not remove, as when its disk is full: not sent again. */
   readonly #delivered = new Set<string>();
-  /** Looks in a row in which the store failed. */
+  /** Reads in a row in which the store failed. */
   #failures = 0;
 
-  /** Begins to look for alerts. */
   constructor(deps: AlertDeliveryDeps) {
     this.#deps = deps;
     this.#key = new TextEncoder().encode(deps.secret);
     this.#ended = this.#deliverUntilStopped();
   }
 
-  /** Ends attempts under way, which are made again at the next start, and sends what waits for the end of a window. Idempotent. */
+  /** Ends attempts under way, which the next start makes again, and sends alerts that wait for their window. Idempotent. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await within(this.#deps.timer, MAX_STOP_MS, this.#ended);
     this.#ending.abort();
   }
 
-  /** Tells an alert also where the store cannot keep it, or cannot read it again. Never rejects. */
+  /** Delivers an alert even where the store cannot keep it or read it again. Never rejects. */
   async tell(alert: QueuedAlert): Promise<void> {
     const { outbox, clock } = this.#deps;
     try {
@@ -107,7 +106,7 @@ export class AlertDelivery {
   async #deliverDue(): Promise<void> {
     const { outbox, clock, ids } = this.#deps;
     const { signal } = this.#stopping;
-    // Most of the time nothing is due: then no lease is taken, which is a write.
+    // Nothing is due most of the time: then no lease is taken, which would be a write.
     if ((await outbox.due(clock.nowMs(), 1)).length === 0 || signal.aborted) return;
     const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), signal);
     if ("heldBy" in lease) return;
@@ -119,7 +118,7 @@ export class AlertDelivery {
           this.#isForNow(alert) ? "now" : "later",
         );
         await this.#deliverAll(now, lease);
-        // Once the first of them has gone, so that it is not gathered with the others.
+        // After the first of them has gone, so that it is not gathered with the others.
         for (const alert of later) await this.#gather(alert, this.#leftMs(alert));
       }
     } finally {
@@ -127,7 +126,7 @@ export class AlertDelivery {
     }
   }
 
-  /** False for an alert that waits for the end of a window. */
+  /** False for an alert that waits for its window. */
   #isForNow(alert: WaitingAlert): boolean {
     const { id, account, attempts } = alert;
     if (account === null || attempts > 0 || this.#delivered.has(id)) return true;
@@ -140,13 +139,15 @@ export class AlertDelivery {
     return this.#windows.leftMs(alert, this.#deps.clock.monotonicMs());
   }
 
-  /** Makes one alert of all that are about the same, to be sent after so long. */
+  /** Makes one alert of all of an account and type, due after `waitMs`. */
   async #gather({ account, type }: WaitingAlert, waitMs: number): Promise<void> {
     const { outbox, clock } = this.#deps;
     if (account !== null) await outbox.gather({ account, type }, clock.nowMs() + waitMs);
   }
 
-  /** Sends what waits for the end of a window, once, with all else that is due. What cannot be sent before the stop is over waits in the store. */
+  /**
+   * Sends the alerts that wait for their window, once, with all others that are due. What is not sent in time waits in the store.
+   */
   async #deliverGathered(): Promise<void> {
     const { outbox, clock, ids } = this.#deps;
     const untilMs = clock.nowMs() + ALERT_WINDOW_MS;
@@ -164,7 +165,7 @@ export class AlertDelivery {
     }
   }
 
-  /** Throws what the store throws, once all attempts have ended. */
+  /** Throws what the store throws, after all attempts. */
   async #deliverAll(alerts: readonly WaitingAlert[], lease: RunLease): Promise<void> {
     const ended = await Promise.allSettled(alerts.map((alert) => this.#deliver(alert, lease)));
     for (const one of ended) if (one.status === "rejected") throw one.reason;
@@ -187,7 +188,7 @@ export class AlertDelivery {
     return true;
   }
 
-  /** Makes an attempt; `ended` when the signal ended it, which counts for nothing. */
+  /** Makes an attempt. `ended`: the signal ended it, so it does not count. */
   async #send(
     { id, type, body, attempts }: WaitingAlert,
     signal: AbortSignal,
@@ -215,7 +216,7 @@ export class AlertDelivery {
     this.#delivered.delete(id);
   }
 
-  /** To the end of its life at the latest, when it is given up. */
+  /** At most to the end of its life, when it is given up. */
   async #postpone({ id, attempts: before, atMs: bornMs }: WaitingAlert): Promise<void> {
     const { outbox, clock, random } = this.#deps;
     const attempts = before + 1;
@@ -223,7 +224,7 @@ export class AlertDelivery {
     await outbox.postpone(id, { attempts, dueAtMs: Math.min(atMs, bornMs + ALERT_LIFE_MS) });
   }
 
-  /** With the time of this attempt, so that receivers can refuse old messages. */
+  /** Signs the body with the time of this attempt, so that receivers can refuse old messages. */
   #sign(body: string): string {
     const { mac, clock } = this.#deps;
     const seconds = Math.floor(clock.nowMs() / 1000);
@@ -232,23 +233,23 @@ export class AlertDelivery {
 }
 
 interface AlertWindow {
-  /** Id of the alert whose sending began the window. */
+  /** Id of the alert that began the window. */
   readonly firstId: string;
-  /** The end of the window, in monotonic milliseconds. */
+  /** In monotonic milliseconds. */
   readonly endMs: number;
 }
 
-/** The alerts that one instance has told about accounts within the last minute. D-11.7. */
+/** The alerts about accounts that this instance has sent within the last minute. D-11.7. */
 class AlertWindows {
   readonly #windows = new Map<string, AlertWindow>();
 
-  /** Milliseconds for which an alert is to wait, 0 when there is no window or it is its first. `nowMs` is monotonic. */
+  /** Milliseconds that an alert waits; 0 without a window, and for the first of it. `nowMs` is monotonic. */
   leftMs(alert: WaitingAlert, nowMs: number): number {
     const { firstId = alert.id, endMs = 0 } = this.#windows.get(keyOf(alert)) ?? {};
     return firstId === alert.id ? 0 : Math.max(0, endMs - nowMs);
   }
 
-  /** Begins the window of an alert that is sent, and forgets those that are over. */
+  /** Begins the window of an alert, and forgets those that are over. */
   begin(alert: WaitingAlert, nowMs: number): void {
     for (const [key, { endMs }] of this.#windows) if (endMs <= nowMs) this.#windows.delete(key);
     this.#windows.set(keyOf(alert), { firstId: alert.id, endMs: nowMs + ALERT_WINDOW_MS });

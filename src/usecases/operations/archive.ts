@@ -1,4 +1,4 @@
-// A dump as a compressed file of lines: what it is, each part with an item a line, and digests at its end. D-10.7.
+// A dump as a compressed file of lines: its beginning, parts with an item a line, and digests at the end. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { backupDamaged } from "../../domain/shared/store-format.ts";
@@ -44,8 +44,8 @@ interface ArchiveFile {
 }
 
 /**
- * Writes an archive into an empty file, and reads it again. Throws what the dump does, `conflict` of rows that no
- * restore would bring back as they are, `file_failed`, and the reason to stop.
+ * Writes an archive into an empty file, and reads it again. Throws as the dump, `conflict` for rows that no restore would bring
+ * back as they are, `file_failed`, and the reason to stop.
  */
 export async function writeArchive(
   file: ArchiveFile,
@@ -97,7 +97,6 @@ export class Archive implements Backup {
   }
 }
 
-/** A reading from the first line to the last. */
 class ArchiveReading {
   readonly facts: BackupFacts;
   readonly about: DumpedStore;
@@ -117,7 +116,7 @@ class ArchiveReading {
     return new ArchiveReading(beginning, lines, mac);
   }
 
-  /** Reads all of it. Throws `file_failed` when it is damaged. */
+  /** Reads the whole archive. Throws `file_failed` when it is damaged. */
   async check(progress: ItemProgress): Promise<CopyCounts> {
     let end: Ending | null = null;
     for await (const part of this.#read()) {
@@ -182,7 +181,7 @@ function parsed(line: string, parse: (text: string) => unknown): unknown {
   }
 }
 
-/** A document with fields of bytes is a list of what it has beside them and the bytes in base64. */
+/** A document with bytes is a list of two: its other fields, and the bytes in base64. */
 function documentLine(doc: object): string {
   const fields = Object.entries(doc);
   const bytes = fields.filter(([, value]) => value instanceof Uint8Array);

@@ -1,4 +1,4 @@
-// A backup: a file that is complete once it has its name. D-10.7.
+// Writes a backup; its file gets its name once it is complete. D-10.7.
 import { STORE_FORMAT } from "../../domain/shared/store-format.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type {
@@ -26,8 +26,8 @@ export interface BackUpDeps {
 }
 
 /**
- * Writes a backup to a file that is not there, or with `isForced` in the place of one. Throws what `StoreCopies.backUp()`
- * and `BackupFiles.begin()` do, and leaves no file then.
+ * Writes a backup to a new file, or with `isForced` in the place of one. Throws as `StoreCopies.backUp()` and
+ * `BackupFiles.begin()`, and then leaves no file.
  */
 export async function backUp(
   deps: BackUpDeps,

@@ -16,8 +16,7 @@ export interface ProbeDeps extends HealthDeps {
 }
 
 /**
- * Pings the store. Answers within a second, whatever the store does; `php` holds the runtime's name and version whatever the
- * runtime is. R-2.5, D-6.8.
+ * Pings the store, and answers within a second. `php` holds the runtime's name and version, whatever the runtime. R-2.5, D-6.8.
  */
 export async function checkHealth(deps: HealthDeps) {
   const isReachable = await reach(deps);
@@ -29,7 +28,7 @@ export async function checkHealth(deps: HealthDeps) {
   } as const;
 }
 
-/** `ok` when requests may be sent here: the store answers, and no stop was asked for. D-10.5. */
+/** `ok` when requests may be sent here: the store answers, and no stop is under way. D-10.5. */
 export async function checkReady(deps: ProbeDeps): Promise<"ok" | "stopping" | "unavailable"> {
   if (!deps.lifecycle.isServing) return "stopping";
   return (await reach(deps)) ? "ok" : "unavailable";

@@ -1,4 +1,4 @@
-// Fills an empty store with everything of another one, of whatever kind, and compares each item of both. D-10.7.
+// Copies a store of any kind into an empty one of any kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
 import { keyOf } from "../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../domain/sync/rows/row-text.ts";
@@ -27,19 +27,19 @@ import { DumpDigests } from "./dump-digests.ts";
 interface CopyStore {
   readonly target: EmptyStore;
   readonly mac: Mac;
-  /** Absent: all are. */
+  /** Absent: all documents are. */
   readonly isKept?: IsKept;
 }
 
-/** Rows that are named of those which the target cannot hold. */
+/** The most rows named of those that the target cannot hold. */
 const MOST_NAMED = 20;
 const NO_NUMBER = "it has no id, and rows of the table are numbered: give it a number of its own";
 const SAME_KEY = "another row has the same key: complete the keys of both";
 
 /**
- * Writes everything of a source, and reads it back. The target is to be finished then, or given up. Throws `conflict`, before
- * anything is written, that names what the target cannot hold; `store_unavailable`, also when the copy is not equal, what
- * the dump throws, and the reason to stop.
+ * Writes everything of a source, and reads it back; the target is then to be finished or given up. Throws `conflict`, before
+ * anything is written, with the rows that the target cannot hold; `store_unavailable`, also when the copy differs, what the dump
+ * throws, and the reason to stop.
  */
 export async function copyStore(
   source: DumpedSource,
@@ -48,7 +48,7 @@ export async function copyStore(
 ): Promise<CopyCounts> {
   const { target } = options;
   let dump = await source.dump();
-  // A store holds everything that another of its kind holds.
+  // Two stores of one kind hold the same rows.
   if (target.refusals !== undefined && target.kind !== dump.about.store) {
     await refuseUnheld(dump, target, job);
     dump = await source.dump();
@@ -65,7 +65,7 @@ async function fill(
   { target, mac, isKept = () => true }: CopyStore,
   job: CopyJob,
 ): Promise<CopyCounts> {
-  // To be written, and to be compared.
+  // Each item is written once and compared once.
   const progress = new ItemProgress(job, about.items, 2);
   await target.begin(about);
   const isSameKind = target.kind === about.store;
@@ -92,7 +92,7 @@ async function fill(
   return written.counts(about);
 }
 
-/** The parts, and a document for each time that the source tells beside its documents. D-12.3. */
+/** The parts, and a document for each commit time that the source keeps outside of its documents. D-12.3. */
 async function* withTold(
   { tables }: DumpedStore,
   parts: Dump["parts"],
@@ -104,7 +104,7 @@ async function* withTold(
   yield* parts;
 }
 
-/** Reads a dump to its end. D-12.5. */
+/** Throws `conflict` with the rows of a dump that the target cannot hold. D-12.5. */
 async function refuseUnheld(
   { about, parts }: Dump,
   target: EmptyStore,
@@ -134,15 +134,15 @@ async function refuseUnheld(
   throw new AppError("conflict", "The new store cannot hold some of the rows", { problems });
 }
 
-/** Throws `conflict` that names the rows of a part which no store of their kind could have back as they are. D-10.7. */
+/** Throws `conflict` with the rows of a part that not even a store of their kind could have back as they are. D-10.7. */
 export function requireKept(about: DumpedStore, part: DumpedPart): void {
   requireNone(about, part, ({ unkept }) => unkept ?? null);
 }
 
-/** Tells of the rows of a table, each once, why only their kind of store can have them; null of the others. D-12.5. */
+/** Why only a store of its kind can hold a row of a table; null otherwise. To be called once for each row. D-12.5. */
 function ownProblems(table: Table): (item: DumpedRow) => string | null {
   const isNumbered = table.columns.some(isNumberedByStore);
-  // Texts of keys that are not whole, which SQLite alone has more than once.
+  // Incomplete keys, of which only SQLite has several alike.
   const keyless = new Set<string>();
   return ({ row }) => {
     if (isNumbered && (row["id"] ?? null) === null) return NO_NUMBER;
@@ -181,15 +181,15 @@ function withoutDocuments(part: DumpedPart, isKept: IsKept): DumpedPart {
 
 interface MoveDeps {
   readonly source: StoppedStore;
-  /** Takes the empty store, into which these tables come. Throws `invalid_request`. */
+  /** Takes the empty store for these tables. Throws `invalid_request`. */
   readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
   readonly mac: Mac;
 }
 
 /**
- * Copies everything of a stopped deployment, its id and sessions too, into an empty store of any kind. Throws
- * `invalid_request` when a service uses either store, `conflict` for what the new one cannot hold, `store_unavailable`, also
- * when the copy is not equal, and the reason to stop; the new store is empty then. D-10.7.
+ * Copies a stopped deployment, with its id and sessions, into an empty store of any kind. Throws `invalid_request` when a service
+ * uses either store, `conflict` for rows that the new one cannot hold, `store_unavailable`, also when the copy differs, and the
+ * reason to stop; then the new store is empty. D-10.7.
  */
 export async function moveStore(
   { source, claim, mac }: MoveDeps,
@@ -202,7 +202,7 @@ export async function moveStore(
   const target = await claim(about.tables.map(({ name }) => name));
   try {
     const counts = await copyStore(source, { target, mac }, job);
-    // A service that started meanwhile may have written what is not moved any more.
+    // A service that started meanwhile may have written since.
     await source.requireStopped();
     await target.finish(about.deploymentId);
     return counts;
@@ -212,7 +212,7 @@ export async function moveStore(
   }
 }
 
-/** Tells how far a job has come that handles each item several times, and ends it when it is to stop. */
+/** The progress of a job that handles each item several times; ends it when it is to stop. */
 export class ItemProgress {
   readonly #job: CopyJob;
   readonly #items: number;
@@ -235,7 +235,7 @@ export class ItemProgress {
   }
 }
 
-/** A job that is a part of another one, from one part of it to another. */
+/** A job that is the part of another one between two shares of its progress. */
 export function partOf(job: CopyJob, from: number, to: number): CopyJob {
   const { onProgress, ...rest } = job;
   if (onProgress === undefined) return job;

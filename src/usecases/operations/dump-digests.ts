@@ -2,22 +2,21 @@ import type { CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { DumpedPart, DumpedStore } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 
-/** Items of one sort and name. */
 interface Sum {
   items: number;
-  /** The sum of the hashes of the items, whatever their order. */
+  /** The sum of the hashes of the items, in any order. */
   hash: bigint;
 }
 
 const KEY = new TextEncoder().encode("repsync dump");
 
-/** Tells the items of a dump, in whatever order they come. */
+/** Counts and digests of the items of a dump, in any order. */
 export class DumpDigests {
   readonly #mac: Mac;
   readonly #withRest: boolean;
   readonly #sums = new Map<string, Sum>();
 
-  /** `withRest`: what a store keeps of rows beyond them counts, too. */
+  /** `withRest`: the rest that a store keeps with its rows counts, too. */
   constructor(mac: Mac, { withRest }: { readonly withRest: boolean }) {
     this.#mac = mac;
     this.#withRest = withRest;
@@ -52,7 +51,7 @@ export class DumpDigests {
     return items.map(({ row }) => JSON.stringify({ row }));
   }
 
-  /** The number of items and their digest, by what they are of. */
+  /** The number and digest of items by their label. */
   get texts(): Readonly<Record<string, string>> {
     const texts = [...this.#sums].map(([label, { items, hash }]) => [
       label,
@@ -61,7 +60,7 @@ export class DumpDigests {
     return Object.fromEntries(texts.toSorted());
   }
 
-  /** The first difference; null when there is none. */
+  /** The label of the first difference; null without one. */
   differenceFrom(other: DumpDigests): string | null {
     const { texts } = other;
     const labels = new Set([...Object.keys(this.texts), ...Object.keys(texts)]);
@@ -69,7 +68,7 @@ export class DumpDigests {
   }
 }
 
-/** The same text for equal documents: each store has its own order of fields. */
+/** The same text for equal documents, whatever the order of their fields. */
 function documentText(doc: object): string {
   const fields = Object.entries(doc).map(([name, value]) => [
     name,

@@ -1,4 +1,4 @@
-// Checks every part of a deployment for its operator, and says what to do about each problem.
+// Checks every part of a deployment, with advice for each problem.
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
 import { type BackupPlan, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { DAMAGE_HINT, ERROR_KINDS, REFUSALS } from "../../domain/shared/error-kinds.ts";
@@ -21,7 +21,7 @@ export interface Finding {
   readonly check: string;
   readonly status: "ok" | "warn" | "fail";
   readonly message: string;
-  /** The advice; null when nothing is wrong. */
+  /** Advice; null when nothing is wrong. */
   readonly hint: string | null;
 }
 
@@ -33,7 +33,7 @@ export interface ExamineDeps {
   readonly syncApiKey: string;
   /** False when the store began with another `API_KEY_PEPPER`. */
   readonly isFirstPepper: boolean;
-  /** Null: none are made by the clock. */
+  /** Null without a schedule. */
   readonly backups: ScheduledBackups | null;
 }
 
@@ -45,7 +45,7 @@ interface ScheduledBackups extends Pick<BackupPlan, "folder"> {
 type Verdict = Omit<Finding, "check">;
 
 const PING_MS = 5_000;
-/** Limit of the write that shows whether the store can be written: whoever asks waits for it. */
+/** For the test write: whoever asks waits for it. */
 const PROBE_CALLS: CallLimit = { triesMs: 2_000, endMs: PING_MS };
 /** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
@@ -97,7 +97,7 @@ async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
   const startedAtMs = sync.clock.monotonicMs();
   await storage.ping(PING_MS);
   try {
-    // Nobody holds it a moment later.
+    // It ends at once.
     await sync.leases.acquire({ name: "doctor", holder: "doctor", ttlMs: 0, limit: PROBE_CALLS });
   } catch (error) {
     if (!isAppError(error)) throw error;
@@ -136,7 +136,7 @@ function stampedByHalf({ registry, tables }: SyncDeps): Verdict | null {
   );
 }
 
-/** Checks whether a store that can note commits may do so for every table. D-12.3. */
+/** Whether a store that can note commits may do so for every table. D-12.3. */
 function checkCommits(sync: SyncDeps): Verdict {
   const waiting = untold(sync);
   const grants = waiting.flatMap((table) => sync.documents.tellingGrant?.(table) ?? []);
@@ -153,7 +153,6 @@ function untold({ registry, documents }: SyncDeps): readonly Table[] {
   return [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
 }
 
-/** Checks tables that a remote has too. D-11.9. */
 function checkOwners({ registry }: SyncDeps): Verdict {
   const lacking = [...registry.values()].filter(lacksOwner).map(({ name }) => name);
   if (lacking.length === 0) return ok("every table has a timestamp column or an owner");
@@ -163,7 +162,7 @@ function checkOwners({ registry }: SyncDeps): Verdict {
   );
 }
 
-/** The receiver itself is not asked: it may act on whatever it gets. */
+/** The receiver is not called: it may act on whatever it gets. */
 async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   const waiting = await outbox.count();
   if (waiting === 0) return ok("none waits for its delivery");
@@ -174,7 +173,7 @@ async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   return warn(`${failed} could not be delivered yet`, hint);
 }
 
-/** Begins a file as a backup does, and takes it back. Makes no folder, which would belong to whoever asks. */
+/** Begins a file as a backup does, and removes it. Makes no folder, which would belong to whoever asks. */
 async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups): Promise<Verdict> {
   try {
     await files.list(folder);
@@ -278,7 +277,7 @@ async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise
   }
 }
 
-/** Compares how both ends have their tables, as a run does before it moves one: a verdict for each difference. D-7.3. */
+/** Compares the registries of both ends as a run does: a verdict for each difference. D-7.3. */
 async function* checkRegistries(
   { status }: RemoteStatus,
   sync: SyncDeps,

@@ -1,20 +1,19 @@
-/** Knows whether a deployment serves, is about to stop, or only ends the requests that it has in hand. D-10.5. */
+/** Whether a deployment serves, is about to stop, or only ends the requests in hand. D-10.5. */
 export class Lifecycle {
   #phase: "serving" | "leaving" | "draining" = "serving";
   #inHand = 0;
   #onEmpty = () => {};
 
-  /** False from the stop signal on: balancers are to send nothing more. */
+  /** False from the stop signal on: balancers send no more requests. */
   get isServing(): boolean {
     return this.#phase === "serving";
   }
 
-  /** True once no further request is taken. */
   get isDraining(): boolean {
     return this.#phase === "draining";
   }
 
-  /** A stop was asked for; requests are taken as before. */
+  /** A stop begins; requests are taken as before. */
   leave(): void {
     if (this.#phase === "serving") this.#phase = "leaving";
   }
@@ -28,7 +27,7 @@ export class Lifecycle {
     });
   }
 
-  /** Notes a request that comes; `end` has to be called for one that was taken. False when it is not taken. */
+  /** Takes a request, for which `end` is to be called. False when it is not taken. */
   begin(): boolean {
     if (this.isDraining) return false;
     this.#inHand++;

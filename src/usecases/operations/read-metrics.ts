@@ -35,14 +35,13 @@ export interface ReadMetricsDeps {
   readonly registry: Registry;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
   readonly lookups: Pick<Lookups, "counts">;
-  /** The caches of lookups. */
   readonly caches: readonly Pick<ValueCache<object>, "counts">[];
   readonly clock: Clock;
   readonly timer: Timer;
   readonly logger: Logger;
 }
 
-/** All metrics as text. A store that does not answer within three seconds is reported as down. D-6.8. */
+/** All metrics as text. A store that does not answer within three seconds counts as down. D-6.8. */
 export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
   return await deps.metrics.expose({
     activeRuns: deps.activeRuns.count(),

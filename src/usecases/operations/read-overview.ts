@@ -1,4 +1,4 @@
-// The overview that an administrator sees first: health, the remote, the schedule, the tables and what was moved. D-9.5.
+// The overview for administrators: health, the remote, the schedule, the tables and what was moved. D-9.5.
 import { formatMs } from "../../domain/shared/time.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
@@ -24,12 +24,7 @@ export interface OverviewDeps {
   readonly schedule: string | null;
 }
 
-type LastRun = Pick<
-  SyncRun,
-  "runId" | "status" | "direction" | "trigger" | "startedAt" | "finishedAt" | "error"
->;
-
-/** The overview. Throws `store_unavailable`. */
+/** Throws `store_unavailable`. */
 export async function readOverview(deps: OverviewDeps) {
   const { sync, traffic } = deps;
   const nowMs = sync.clock.nowMs();
@@ -52,7 +47,6 @@ export async function readOverview(deps: OverviewDeps) {
   };
 }
 
-/** Without credentials, which the address may hold. */
 function shownRemote({ remoteUrl }: SyncDeps, remote: RemoteStatus | null) {
   if (remote === null || remoteUrl === null) return { url: null, reachable: false, error: null };
   return {
@@ -62,7 +56,7 @@ function shownRemote({ remoteUrl }: SyncDeps, remote: RemoteStatus | null) {
   };
 }
 
-/** An address as it may be shown; null for what is none. */
+/** An address without its credentials; null for an invalid one. */
 export function withoutCredentials(text: string): string | null {
   if (!URL.canParse(text)) return null;
   const { origin, pathname } = new URL(text);
@@ -96,7 +90,7 @@ async function readTables({ sync, remote, histories }: OverviewDeps, nowMs: numb
   });
 }
 
-function shownRun(run: SyncRun): LastRun {
+function shownRun(run: SyncRun) {
   const { runId, status, direction, trigger, startedAt, finishedAt, error } = run;
   const shown = { runId, status, direction, trigger, startedAt, finishedAt };
   return error === undefined ? shown : { ...shown, error };

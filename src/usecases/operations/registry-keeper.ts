@@ -1,5 +1,5 @@
-// Takes the registry up while the service goes on: looks at its file again and again, prepares its tables under a lease of all
-// instances, and has them served whole. D-14.6. What cannot be taken up changes nothing, and is told once.
+// Follows the registry file while the service runs: prepares new tables under a lease of all instances, then serves them at once.
+// D-14.6. A file with a problem changes nothing, and is told once.
 import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
@@ -18,7 +18,7 @@ interface RegistryKeeperDeps extends LeaseDeps {
   readonly ids: Ids;
 }
 
-/** A table that was added, or else what somebody adds by hand where that cannot be done from here, and why. */
+/** A table that was added; or, where the file cannot be written from here, why, and the text to add by hand. */
 type AddResult =
   | { readonly isAdded: true; readonly table: string; readonly entry: TableEntry }
   | { readonly isAdded: false; readonly error: string; readonly text: string };
@@ -27,7 +27,7 @@ export class RegistryKeeper {
   readonly #deps: RegistryKeeperDeps;
   readonly #stop = new AbortController();
   #problem: string | null = null;
-  /** The text whose problem was told last. */
+  /** The last text whose problem is in the log. */
   #toldText: string | null | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
@@ -35,31 +35,31 @@ export class RegistryKeeper {
     this.#deps = deps;
   }
 
-  /** Why what is served is not what the file says; null while it is. */
+  /** Why the served registry differs from its file; null while it does not. */
   get problem(): string | null {
     return this.#problem;
   }
 
-  /** Looks every 5 seconds until `stop`. */
+  /** Reads the file every 5 seconds until `stop`. */
   watch(): void {
     void repeat(this.#deps.timer, LOOK_EVERY_MS, this.#stop.signal, () => this.look());
   }
 
-  /** Looks at the file now. Never rejects. */
+  /** Reads the file now. Never rejects. */
   async look(): Promise<void> {
     await this.#inTurn(() => this.#look());
   }
 
   /**
-   * Adds a table to the file and serves it. Throws `invalid_request` for an entry that is none, `conflict` when there is such
-   * a table, here or in the store, and `store_unavailable`.
+   * Adds a table to the file, and serves it. Throws `invalid_request` for a wrong entry, `conflict` when there is such a table,
+   * here or in the store, and `store_unavailable`.
    */
   async add(name: string, entry: unknown): Promise<AddResult> {
     const table = soundTable(name, entry);
     return await this.#inTurn(() => this.#add(table));
   }
 
-  /** Resolves when nothing is being taken up any more. */
+  /** Resolves once no change is under way. */
   async stop(): Promise<void> {
     this.#stop.abort(new AppError("stopping", "The service is stopping"));
     await this.#last;
@@ -106,7 +106,7 @@ export class RegistryKeeper {
     this.#toldText = undefined;
   }
 
-  /** Prepares tables, one instance after the other: two that add tables at once would meet in the store. */
+  /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
   async #prepare(registry: Registry): Promise<void> {
     const { ids } = this.#deps;
     const lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
@@ -124,7 +124,7 @@ export class RegistryKeeper {
   }
 }
 
-/** Throws `invalid_request` with everything that is wrong with the entry. */
+/** Throws `invalid_request` with all problems of the entry. */
 function soundTable(name: string, entry: unknown): NewTable {
   try {
     readRegistry({ tables: { [name]: entry } });
@@ -135,26 +135,19 @@ function soundTable(name: string, entry: unknown): NewTable {
   return { name, entry: entry as TableEntry };
 }
 
-// The registry of a process that serves. Whoever asks for a table, or for all of them, gets tables that never change, and keeps those
-// to its end.
-
-/** Another registry, and how it differs. */
-interface RegistryChange {
-  /** With the tables as they are in place of those that are the same. */
-  readonly registry: Registry;
-  /** The differences, such as `added a, b; gone c`. */
-  readonly summary: string;
-}
-
+/** The registry of a serving process. Its tables never change: who has got one keeps it to the end of the work. */
 export class LiveRegistry extends Map<string, Table> {
-  /** Has every later question answered by another registry. */
+  /** Replaces all tables at once. */
   take(tables: Registry): void {
     this.clear();
     for (const [name, table] of tables) this.set(name, table);
   }
 
-  /** The difference of another registry; null where there is none. */
-  changeTo(next: Registry): RegistryChange | null {
+  /**
+   * The change to another registry: its tables, with the present objects of unchanged ones, and a summary such as
+   * `added a, b; gone c`. Null where nothing differs.
+   */
+  changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);
       return present !== undefined && isSame(present, table) ? present : table;

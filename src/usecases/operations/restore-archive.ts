@@ -25,23 +25,23 @@ interface RestoreDeps {
   readonly mac: Mac;
   /** `API_KEY_PEPPER`; null where it is not set. */
   readonly pepper: string | null;
-  /** Takes the empty store, into which these tables come. Throws `invalid_request`, with the store as it was. */
+  /** Takes the empty store for these tables. Throws `invalid_request`, with the store as it was. */
   readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
 }
 
 export interface Restored extends CopyCounts {
   readonly facts: BackupFacts;
-  /** Sessions that were ended. */
+  /** Sessions that were left out. */
   readonly sessions: number;
 }
 
 const ID_BYTES = 16;
 
 /**
- * Reads all of the backup before anything is written; all of it is in the store then, or nothing. The store gets an id of
- * its own, and no session. Throws `invalid_request`, with the store as it was, for a store that is not empty or that a
- * service holds, and for a file that is no backup or that the pepper does not fit; `file_failed` for one that is damaged;
- * `conflict` for what the store cannot hold; `store_unavailable`, and the reason to stop.
+ * Reads the whole backup before it writes anything; then the store gets all of it, or nothing. The store gets an id of its own,
+ * and no session. Throws `invalid_request`, with the store as it was, for a store that is not empty or that a service holds, and
+ * for a file that is no backup or does not fit the pepper; `file_failed` for a damaged file; `conflict` for rows that the store
+ * cannot hold; `store_unavailable`, and the reason to stop.
  */
 export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<Restored> {
   const { backup, path, mac, pepper, claim } = deps;
@@ -51,7 +51,7 @@ export async function restoreArchive(deps: RestoreDeps, job: CopyJob): Promise<R
   const target = await claim(first.about.tables.map(({ name }) => name));
   let sessions = 0;
   const isKept: IsKept = (collection, doc) => {
-    // Sessions of no account are sign-outs of an identity provider's tokens.
+    // Sessions without an account are sign-outs of tokens of an identity provider.
     const isSession = collection === SESSIONS.name && (doc as SessionDocument).username !== "";
     if (isSession) sessions++;
     return !isSession;
@@ -74,7 +74,7 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
   const secrets = new Map<string, string>();
   for await (const part of parts) {
     const isSecret = part.of === "documents" && part.name === SECRETS.name;
-    // Secrets come one after the other, and what is behind them may be long.
+    // Secrets come together, and the rest may be long.
     if (!isSecret && secrets.size > 0) break;
     if (!isSecret) continue;
     for (const doc of part.items as readonly SecretDocument[]) secrets.set(doc.name, doc.secret);
@@ -85,21 +85,18 @@ async function keptPepper({ parts }: Dump): Promise<KeptPepper> {
   };
 }
 
-// The check that a backup can be restored with the secrets of this configuration. D-10.7.
-
 const SAME_PEPPER = "Set API_KEY_PEPPER to the one that the deployment of the backup began with";
 
-/** The facts about the pepper in the store of a backup; null where it keeps none. */
+/** The pepper of a backup; null where it has none. */
 interface KeptPepper {
   /** The pepper that the store made itself. */
   readonly pepper: string | null;
-  /** The mark of the pepper that the store began with. */
+  /** The mark of the store's first pepper. */
   readonly mark: string | null;
 }
 
 /**
- * Throws `invalid_request` when no API key of the backup would be known with the pepper that the store would have, nor its
- * audit log verify.
+ * Throws `invalid_request` for a pepper with which no API key of the backup would be accepted, nor its audit log verify. D-10.7.
  */
 function checkPepper(mac: Mac, configured: string | null, kept: KeptPepper): void {
   if (kept.mark === null) return;

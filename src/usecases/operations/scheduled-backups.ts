@@ -1,4 +1,4 @@
-// Backups on a schedule. Of several instances on one store, one makes each of them. D-10.7.
+// Backups on a schedule, each made by one of the instances on a store. D-10.7.
 import {
   type BackupPlan,
   backupName,
@@ -20,11 +20,11 @@ interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, B
 }
 
 export interface BackupSchedule {
-  /** Lets none begin, and ends the one under way, which leaves no file. */
+  /** Lets no backup begin, and ends the one under way, which leaves no file. */
   stop(): Promise<void>;
 }
 
-/** Makes backups at the times of a cron expression, into files of one folder, and removes the oldest of them. */
+/** Makes backups at the times of a cron expression into one folder, and removes the oldest. */
 export function startBackups(deps: ScheduledBackupsDeps, plan: BackupPlan): BackupSchedule {
   const stopping = new AbortController();
   let work: Promise<void> = Promise.resolve();
@@ -62,7 +62,7 @@ async function makeOnce(
   if (lease !== null && !("heldBy" in lease)) await lease.release();
 }
 
-/** Raises the alert of a failure, one for all instances that fail at a time. Never rejects. */
+/** Raises one alert for all instances that fail at a time. Never rejects. */
 async function tellFailure(
   deps: ScheduledBackupsDeps,
   { folder, cronText }: BackupPlan,
@@ -73,7 +73,7 @@ async function tellFailure(
   const text = isAppError(error) ? error.text : INTERNAL_MESSAGE;
   try {
     if (alerts === null || !(await isDue(deps, "last_backup_failure", cronText))) return;
-    // A path of this machine is for its log.
+    // Paths of this machine stand in its log only.
     await alerts.raise({ type: "backup.failed", error: text.replaceAll(folder, "…") });
     await scheduleTimes.keep("last_backup_failure", formatMs(clock.nowMs()));
   } catch (cause) {

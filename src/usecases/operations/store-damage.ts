@@ -1,7 +1,7 @@
 import type { AppError } from "../../domain/shared/errors.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
 
-/** Damage of the store that this process has met, which it remembers until it ends. D-11.6. */
+/** The damage of the store that this process has met; remembered until it ends. D-11.6. */
 export class StoreDamage {
   readonly #logger: Logger;
   readonly #failures = new WeakSet<object>();
@@ -16,12 +16,12 @@ export class StoreDamage {
     return this.#isMet;
   }
 
-  /** Resolves with the first failure; stays pending while there is none. */
+  /** Resolves with the first failure; until then pending. */
   get first(): Promise<AppError> {
     return this.#first.promise;
   }
 
-  /** Tells a failure that comes from damage: the first one as an error, the others as warnings. */
+  /** Logs a failure by damage: the first as an error, later ones as warnings. */
   note(failure: AppError): void {
     this.#failures.add(failure);
     if (this.#isMet) {
@@ -33,7 +33,7 @@ export class StoreDamage {
     this.#first.resolve(failure);
   }
 
-  /** True for a failure that was told already. */
+  /** True for a failure that was logged already. */
   isKnown(failure: unknown): boolean {
     return typeof failure === "object" && failure !== null && this.#failures.has(failure);
   }

@@ -1,7 +1,7 @@
-// The history of each table from the stored runs and comparisons: its last run, and since when an end may be behind. D-9.5, D-14.9. Both
-// ends were equal after a comparison without differences, or a run that rejected nothing and counted as many rows at both. They
-// still are while the numbers agree and no row here has a later time than that run. The age of a marker does not tell it: it is
-// the age of the newest row that was moved.
+// The history of each table from stored runs and comparisons: its last run, and since when an end may be behind. D-9.5, D-14.9.
+// Both ends were equal after a comparison without differences, and after a run without rejected records and with equal counts.
+// They still are while the counts agree and no row here is later than that. The age of a marker does not tell it: it is the age
+// of the newest row that was moved.
 import { dateTimeMs, formatMs, parseDateTime } from "../../domain/shared/time.ts";
 import {
   type CompareRun,
@@ -16,25 +16,25 @@ import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 
 interface TableHistory {
-  /** Comparisons are none. */
+  /** Never a comparison. */
   readonly lastRun: SyncRun | null;
-  /** The last run or comparison that came to its end, and whether both ends were equal then. */
+  /** The last run or comparison that ended, and whether both ends were equal then. */
   readonly last: {
     readonly atMs: number;
     readonly endMs: number;
     readonly isEqual: boolean;
   } | null;
-  /** The begin of the last one that left the ends equal. */
+  /** The begin of the last run or comparison that left the ends equal. */
   readonly equalAtMs: number | null;
-  /** The begin of the oldest one that is known. */
+  /** The begin of the oldest run or comparison. */
   readonly oldestAtMs: number | null;
 }
 
 const NOTHING: TableHistory = { lastRun: null, last: null, equalAtMs: null, oldestAtMs: null };
-/** The newest runs, which are read anew each time. */
+/** The newest runs are read anew each time. */
 const RECENT_RUNS = 10;
 
-/** The state of each table of the registry at both ends, by the rows that are counted here, and the remote. Throws `store_unavailable`. */
+/** The state of each table at both ends, by the counts here and the remote's. Throws `store_unavailable`. */
 export async function readTableStates(
   sync: SyncDeps,
   here: SyncStatus["tableCounts"],
@@ -49,7 +49,7 @@ export async function readTableStates(
       const rowsThere = rowsIn(remote?.status?.tableCounts ?? {}, table);
       const counted = rowsHere === null || rowsThere === null ? null : rowsHere - rowsThere;
       const behind = await behindSeconds(sync, table, history, { remote, drift: counted });
-      // A comparison may have repaired what the last run left.
+      // A comparison may have repaired rows since the last run.
       const drift = counted ?? drifts.get(table) ?? null;
       const { lastRun } = history;
       return { table, rowsHere, rowsThere, drift, behindSeconds: behind, lastRun };
@@ -59,10 +59,10 @@ export async function readTableStates(
 
 type Histories = Map<string, TableHistory>;
 
-/** The histories of tables, by name. Of runs that are long over it remembers what they tell. */
+/** Reads the histories of tables by name, and remembers those of old runs. */
 export class TableHistories {
   #older: Histories = new Map();
-  /** The newest run that `#older` tells of. */
+  /** The newest run in `#older`. */
   #newestOlder: string | null = null;
 
   async read(sync: SyncDeps): Promise<ReadonlyMap<string, TableHistory>> {
@@ -76,7 +76,7 @@ export class TableHistories {
       if (run.runId === knownUpTo) break;
       addOlder(older, historiesOf(run));
       newestOlder ??= run.runId;
-      // The end of one that goes on comes yet, and that of a recent one may be replaced.
+      // A run under way has no end yet, and that of a recent one may be replaced.
       if (run.status !== "running" && ++count > RECENT_RUNS) continue;
       addOlder(recent, older);
       older = new Map();
@@ -89,7 +89,7 @@ export class TableHistories {
   }
 }
 
-/** Adds what runs tell that are older than those of the histories. */
+/** Adds histories that are older than all present ones. */
 function addOlder(histories: Histories, added: Iterable<readonly [string, TableHistory]>): void {
   for (const [table, older] of added) {
     const newer = histories.get(table) ?? NOTHING;
@@ -102,7 +102,7 @@ function addOlder(histories: Histories, added: Iterable<readonly [string, TableH
   }
 }
 
-/** The history that one run or comparison tells of each of its tables. */
+/** The histories of the tables of one run or comparison. */
 function historiesOf(run: ListedRun): readonly (readonly [table: string, TableHistory])[] {
   const tables = run.kind === "sync" ? Object.keys(run.tables) : [run.table];
   const lastRun = run.kind === "sync" ? run : null;
@@ -116,14 +116,14 @@ function historiesOf(run: ListedRun): readonly (readonly [table: string, TableHi
   });
 }
 
-/** True when both ends had the same rows of a table afterwards; null for what has not come to its end. */
+/** True when both ends had the same rows of a table afterwards; null where it did not come to its end. */
 function leftEqual(run: ListedRun, table: string): boolean | null {
   if (run.status === "running") return null;
   const isFailed = run.status === "failed";
   if (run.kind === "compare") return isFailed ? null : isComparedEqual(run);
   const result = run.tables[table];
   if (result === undefined || result.isFailed) return null;
-  // The failure of a table leaves the others as they came to be.
+  // One failed table does not change the results of the others.
   if (isFailed && !Object.values(run.tables).some((other) => other.isFailed)) return null;
   return isRunEqual(run, result);
 }
@@ -132,7 +132,7 @@ function isComparedEqual({ different, missingHere, missingThere, repaired }: Com
   return different + missingHere + missingThere <= (repaired ?? 0);
 }
 
-/** A run in one direction leaves rows as they are that are newer where they would go. */
+/** A run in one direction leaves rows that are newer at the receiving end. */
 function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
   const { countHere, countThere, errorCount, kept } = result;
   if (countHere === null || countHere !== countThere || errorCount > 0) return false;
@@ -140,13 +140,13 @@ function isRunEqual({ direction }: SyncRun, result: TableResult): boolean {
 }
 
 interface Counted {
-  /** The remote that told its number of rows. */
+  /** The remote that told its count. */
   readonly remote: RemoteStatus | null;
-  /** Rows that this end had more than the remote; null without both numbers. */
+  /** Rows that this end had more than the remote; null without both counts. */
   readonly drift: number | null;
 }
 
-/** True when the ends had other numbers of rows after a time of this end's clock. */
+/** True when the ends had different counts after a time of this end's clock. */
 function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
   if (!drift || !remote?.status || remote.clockAheadMs === null) return false;
   const time = parseDateTime(remote.status.serverTime);
@@ -154,9 +154,9 @@ function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
 }
 
 /**
- * Seconds that an end of a table may be behind: since both were equal for the last time, else since the first stored run. 0 for a table that was equal when it
- * was last run or compared, and unchanged since: as many rows at both ends, and none here with a later time. Null for one
- * that was never run or compared. D-14.9.
+ * Seconds that an end of a table may be behind: since both were last equal, else since the first stored run. 0 for a table that
+ * its last run or comparison left equal, with equal counts and no later row here since. Null for a table that was never run or
+ * compared. D-14.9.
  */
 async function behindSeconds(
   { registry, tables, clock }: SyncDeps,
@@ -166,7 +166,7 @@ async function behindSeconds(
 ): Promise<number | null> {
   const table = registry.get(tableName);
   if (table === undefined || last === null) return null;
-  // Counts from before the run's end are older than what the run found.
+  // Counts from before the end of the run are older than its own.
   if (last.isEqual && !hasDrift(counted, last.endMs)) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
     if (sinceTime === null) return 0;

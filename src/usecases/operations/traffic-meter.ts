@@ -1,12 +1,11 @@
-// Counts what this process moves and looks up, and adds it to the history every few seconds. D-9.5. Rows count where they were
-// really written or removed by synchronization; pages that others pull are counted by them. Counts are sums, added every 5 s in
-// one commit, so no instance is elected and a crash loses the last seconds at most.
+// Counts the rows and lookups of this process, and adds them to the history of all instances. D-9.5. Rows count where
+// synchronization wrote or removed them; pages that others pull are counted by them. A crash loses the last 5 seconds.
 import { startOf } from "../../domain/sync/run/traffic.ts";
 import { type Clock, type Logger, repeat, type Timer } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import type { RowCounter } from "../sync/shared/sync-deps.ts";
 
-/** The pause between two writes to the store, while there is anything to add. */
+/** The pause between two writes of counts. */
 const ADD_EVERY_MS = 5_000;
 
 interface TrafficMeterDeps {
@@ -37,7 +36,7 @@ export class TrafficMeter implements RowCounter {
     this.#rows.set(atMs, (this.#rows.get(atMs) ?? 0) + rows);
   }
 
-  /** Adds what is counted so far. Never rejects: what could not be added is added with the next. */
+  /** Adds the counts so far. Never rejects: counts that could not be added go with the next. */
   add(): Promise<void> {
     this.#adding = this.#adding.then(() => this.#add());
     return this.#adding;
@@ -57,7 +56,7 @@ export class TrafficMeter implements RowCounter {
     if (rows.size === 0 && lookups === 0) return;
     this.#rows = new Map();
     const nowMs = clock.nowMs();
-    // Lookups are counted when they are added: nothing is done while one is decided.
+    // Lookups count by the time at which they are added: nothing is done while one is decided.
     const minute = startOf("minute", nowMs);
     const minutes = [...rows].map(([atMs, count]) => ({ atMs, rows: count, lookups: 0 }));
     if (lookups > 0) minutes.push({ atMs: minute, rows: 0, lookups });

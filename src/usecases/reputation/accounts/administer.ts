@@ -1,5 +1,4 @@
-// Acts of administrators on accounts and names. Each change leaves an audit record; one that is refused leaves none.
-// D-8.2, D-8.8.
+// Acts of administrators on accounts and names. Each change leaves an audit record, a refused one none. D-8.2, D-8.8.
 import { type Account, accountItem } from "../../../domain/reputation/accounts/account.ts";
 import {
   type AccountPlan,
@@ -15,11 +14,11 @@ import type { AccountDeps } from "./deps.ts";
 import { readUsage } from "./me.ts";
 
 interface AccountQuery extends ListParameters {
-  /** Text that the name or the e-mail address contains; absent or empty for all. */
+  /** A part of the name or e-mail address; absent or empty for all. */
   readonly query?: string | null;
 }
 
-/** `name-<UTF-8 of a username, hexadecimal>`: the list is in the order of names. */
+/** `name-` and the hexadecimal UTF-8 of a username, as the list is in the order of names. */
 const CURSOR = /^name-((?:[0-9a-f]{2}){1,800})$/;
 
 const UTF8 = new TextDecoder();
@@ -27,7 +26,7 @@ const UTF8 = new TextDecoder();
 interface NewPassword {
   readonly username: string;
   readonly newPassword: string;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the answer. */
   readonly gone?: AbortSignal;
 }
 
@@ -57,8 +56,8 @@ export async function readAccount(deps: AccountDeps, username: string) {
 }
 
 /**
- * Suspends an account: its keys are refused from the next lookup on, its sessions end. Throws `not_found`, and `conflict`
- * for one's own account and for the last administrator.
+ * Suspends an account: its keys are refused from the next lookup on, its sessions end. Throws `not_found`, and `conflict` for
+ * one's own account and the last administrator.
  */
 export async function suspendAccount(deps: AccountDeps, username: string, request: AdminRequest) {
   requireOther(username, request, "suspend");
@@ -76,8 +75,8 @@ export async function restoreAccount(
 }
 
 /**
- * Erases somebody's account with everything about the person. Throws `not_found`, and `conflict` for one's own account and
- * for the last administrator.
+ * Erases an account with everything about its person. Throws `not_found`, and `conflict` for one's own account and the last
+ * administrator.
  */
 export async function eraseAccount(
   { membership }: AccountDeps,
@@ -96,8 +95,8 @@ export async function eraseOwnAccount({ membership }: AccountDeps, username: str
 }
 
 /**
- * Gives an account another password, which the caller has checked (`isPassword`), and ends all its sessions. Throws
- * `not_found`, `conflict` for an account without a password here, and `overloaded`.
+ * Sets the password of an account, which the caller has checked (`isPassword`), and ends its sessions. Throws `not_found`,
+ * `conflict` for an account without a password here, and `overloaded`.
  */
 export async function setPassword(
   deps: AccountDeps,
@@ -109,7 +108,7 @@ export async function setPassword(
   return { username, status: "changed" } as const;
 }
 
-/** Makes the name of somebody who was erased free for a new person. Throws `not_found` when it is not so taken. D-8.2. */
+/** Frees the name of an erased person for a new one. Throws `not_found` when it is not so taken. D-8.2. */
 export async function releaseName(
   { administration }: AccountDeps,
   username: string,
@@ -121,7 +120,7 @@ export async function releaseName(
   return { username, status: "released" } as const;
 }
 
-/** The account. Throws `not_found` for none. */
+/** Throws `not_found` for no account. */
 function known(account: Account | null): Account {
   if (account === null) throw noAccount();
   return account;
@@ -135,10 +134,9 @@ function noAccount(): AppError {
   return new AppError("not_found", "There is no such account");
 }
 
-/** An account's plan, as it is shown. */
 export type PlanBody = Pick<Account, "username" | keyof AccountPlan>;
 
-/** Changes an account's plan, for its next call. Throws `invalid_request`, `not_found`. D-5.7, D-8.8. */
+/** Changes an account's plan from its next call on. Throws `invalid_request`, `not_found`. D-5.7, D-8.8. */
 export async function changePlan(
   deps: AccountDeps,
   { username, ...change }: PlanChange & { readonly username: string },

@@ -22,7 +22,7 @@ import { erasedMeanwhile } from "./identity.ts";
 
 interface ApiKeyRequest {
   readonly name: string;
-  /** ISO 8601; null or absent for a key that does not expire. */
+  /** ISO 8601; null or absent: it does not expire. */
   readonly expiresAt?: string | null;
 }
 
@@ -36,8 +36,8 @@ interface RotationInput {
 const CURSOR = /^[\w-]{8,64}$/;
 
 /**
- * Issues a key to an account. Throws `invalid_request` for an expiry in the past, `conflict` for an account with 100 active
- * keys, and `token_invalid` when the account was just erased.
+ * Issues a key. Throws `invalid_request` for an expiry in the past, `conflict` for an account with 100 active keys, and
+ * `token_invalid` when the account was just erased.
  */
 export async function issueApiKey(deps: AccountDeps, username: string, request: ApiKeyRequest) {
   const nowMs = deps.clock.nowMs();
@@ -64,7 +64,7 @@ export async function listApiKeys(deps: AccountDeps, username: string, query: Li
   const nowMs = deps.clock.nowMs();
   const found = await deps.apiKeys.list(username, { limit: limit + 1, beforeId: cursor });
   const uses = await deps.usage.keyUses(username);
-  // A cursor is given out only where another key follows, which stays listed unless it has been ended for long.
+  // A cursor is given only where another key follows, which stays listed until long after its end.
   if (cursor !== null && found.length === 0) refuse([BAD_CURSOR]);
   return listPart(found, limit, {
     toItem: (key) => apiKeyItem(key, uses, nowMs),
@@ -81,8 +81,7 @@ export async function revokeApiKey(deps: AccountDeps, username: string, id: stri
 }
 
 /**
- * Issues a key in place of another, which is revoked after the overlap. Throws `not_found`, and `conflict` for a key that is
- * not active.
+ * Issues a key in place of another, which is revoked after the overlap. Throws `not_found`, and `conflict` for an inactive key.
  */
 export async function rotateApiKey(
   deps: AccountDeps,
@@ -99,7 +98,6 @@ export async function rotateApiKey(
   return issuedApiKey(stored, key, nowMs);
 }
 
-/** The text of a new key, and the parts that are stored. */
 function makeKey({ mac, pepperMac, ids }: AccountDeps) {
   const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES));
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
@@ -108,7 +106,7 @@ function makeKey({ mac, pepperMac, ids }: AccountDeps) {
 /** A key as its owner sees it. D-5.5. */
 export type ApiKeyItem = ReturnType<typeof apiKeyItem>;
 
-/** `uses` are the times of last uses, to the minute. D-8.11. */
+/** `uses`: times of last use by key id, to the minute. D-8.11. */
 function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, nowMs: number) {
   return {
     id: stored.id,
@@ -123,7 +121,7 @@ function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, now
   };
 }
 
-/** A new key with its text, which is shown only this once. */
+/** A new key with its text, which is shown this once. */
 function issuedApiKey(stored: StoredApiKey, key: string, nowMs: number) {
   const { id, name, ...rest } = apiKeyItem(stored, new Map(), nowMs);
   return { id, name, key, ...rest };
@@ -134,7 +132,6 @@ function tooManyKeys(): AppError {
   return new AppError("conflict", message, { hint: "Revoke one first" });
 }
 
-/** The error for a key that does not exist or is another account's. */
 function unknownKey(): AppError {
   return new AppError("not_found", "There is no such API key");
 }

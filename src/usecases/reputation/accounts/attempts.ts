@@ -18,14 +18,12 @@ import {
 } from "../../../domain/shared/limits.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** The sender of a password. */
 export interface Caller {
   readonly address: string;
-  /** Aborted when nobody waits for the answer any more: then the password is not looked at. D-11.8. */
+  /** Aborted when nobody waits for the answer: then the password is not checked. D-11.8. */
   readonly gone: AbortSignal;
 }
 
-/** Somebody who signs in, at a moment. */
 export interface SignInAttempt {
   readonly username: string;
   readonly address: string;
@@ -33,8 +31,8 @@ export interface SignInAttempt {
 }
 
 /**
- * The counters of a failed sign-in. A name that no account can have is not kept, however often it is tried. An address that
- * has signed in to the account before is limited by its own counter alone: strangers lock nobody out of an account. D-8.5.
+ * The counters of a failed sign-in. A name that no account can have is not kept. An address that has signed in to the account
+ * before is limited by its own counter alone: strangers lock nobody out. D-8.5.
  */
 export async function attemptCounters(
   { signIns }: AccountDeps,
@@ -47,7 +45,7 @@ export async function attemptCounters(
   return isCounted ? [accountCounter(attempt), ofAddress] : [ofAddress];
 }
 
-/** The counters of a failed try to change a password, wherever it comes from. D-8.7. */
+/** The counters of a failed change of a password, from any address. D-8.7. */
 export function passwordCounters(attempt: SignInAttempt): readonly AttemptCounter[] {
   return [accountCounter(attempt), addressCounter(attempt.address, attempt.nowMs)];
 }
@@ -57,19 +55,19 @@ function accountCounter({ username, nowMs }: SignInAttempt): AttemptCounter {
   return { key: failuresKey(username), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
-/** A counter used as a mark: its event is the last sign-in to the account from the address, and fills it for its window. */
+/** A counter used as a mark: one event, the last sign-in to the account from the address, fills it for its window. */
 export function knownAddress({ username, address, nowMs }: SignInAttempt): AttemptCounter {
   const key = knownAddressKey(username, addressGroup(address));
   return { key, limit: 1, windowMs: KNOWN_ADDRESS_MS, nowMs };
 }
 
-/** The counter of an address's failed sign-ins and of its signups. */
+/** The counter of the failed sign-ins and the signups of an address. */
 export function addressCounter(address: string, nowMs: number): AttemptCounter {
   const limit = MAX_ADDRESS_SIGN_IN_FAILURES;
   return { key: addressKey(addressGroup(address)), limit, windowMs: SIGN_IN_WINDOW_MS, nowMs };
 }
 
-/** Counts a change that an account asks for. Throws `rate_limited` after too many within a minute. D-8.5. */
+/** Counts a change by an account. Throws `rate_limited` after too many within a minute. D-8.5. */
 export async function countChange(
   { signIns, clock, accountWritesPerMinute: limit }: AccountDeps,
   username: string,

@@ -12,15 +12,15 @@ import { erasedMeanwhile } from "./identity.ts";
 
 interface ConsentRequest {
   readonly purpose: ConsentPurpose;
-  /** ISO 8601; null or absent for a consent without end. */
+  /** ISO 8601; null or absent: it does not end. */
   readonly expiresAt?: string | null;
 }
 
 const CURSOR = /^[1-9]\d{0,14}$/;
 
 /**
- * Grants a consent, superseding an active one of the same purpose. Throws `invalid_request`, and `token_invalid` when the
- * account was just erased. D-6.1.
+ * Grants a consent, which ends an active one of the same purpose. Throws `invalid_request`, and `token_invalid` when the account
+ * was just erased. D-6.1.
  */
 export async function grantConsent(deps: AccountDeps, username: string, request: ConsentRequest) {
   const nowMs = deps.clock.nowMs();
@@ -31,7 +31,7 @@ export async function grantConsent(deps: AccountDeps, username: string, request:
   return consentItem(consent, nowMs);
 }
 
-/** Ends a consent; one that has ended stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3. */
+/** Ends a consent; an ended one stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3. */
 export async function endConsent(deps: AccountDeps, username: string, id: string) {
   const nowMs = deps.clock.nowMs();
   const target = CURSOR.test(id) ? { id: Number(id), nowMs } : null;
@@ -52,12 +52,8 @@ export async function listConsents(
   refuse(problems);
   const nowMs = deps.clock.nowMs();
   const beforeId = cursor === null ? null : Number(cursor);
-  const found = await deps.consents.list(username, {
-    filter,
-    nowMs,
-    limit: limit + 1,
-    beforeId,
-  });
+  const query = { filter, nowMs, limit: limit + 1, beforeId };
+  const found = await deps.consents.list(username, query);
   return listPart(found, limit, {
     toItem: (consent) => consentItem(consent, nowMs),
     cursorOf: ({ id }) => String(id),

@@ -19,7 +19,6 @@ import type { Usage } from "../../../repositories/lookups/usage.ts";
 import type { KeyedMac } from "./secrets.ts";
 import type { Semaphore } from "./semaphore.ts";
 
-/** The repositories of accounts and people. */
 export interface AccountStores {
   readonly accounts: Accounts;
   readonly sessions: Sessions;
@@ -35,11 +34,11 @@ export interface AccountStores {
   readonly auditSearch: AuditSearch;
 }
 
-/** Dependencies of the use cases of accounts. Holds no readable secret. */
+/** Holds no readable secret. */
 export interface AccountDeps extends AccountStores {
   readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
-  /** Limits all work with passwords: each takes a core for about 50 ms, and 19 MiB. */
+  /** Limits work with passwords: each takes a core for about 50 ms, and 19 MiB. */
   readonly passwordSemaphore: Semaphore;
   /** Null when none is configured. */
   readonly identityProvider: IdentityProvider | null;

@@ -12,26 +12,24 @@ import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/crypto.ts";
 import type { AccountDeps } from "./deps.ts";
 
-/** A valid token's account. */
 export interface Identity {
   readonly account: Account;
   readonly role: Role;
   readonly session: TokenSession;
 }
 
-/** The session that signing out ends. */
 export type TokenSession =
-  /** `id` is the stored one. */
+  /** `id`: as it is stored. */
   | { readonly kind: "own"; readonly id: string; readonly claims: TokenClaims }
-  /** The session began elsewhere: this service keeps that it has ended, for as long as the token is valid. */
+  /** Begun elsewhere: this service keeps its end while the token is valid. */
   | { readonly kind: "foreign"; readonly endId: string; readonly expiresAtMs: number };
 
-/** The time before its end at which a session counts as over: the store's clock may be ahead. */
+/** A session counts as over this time before its end, as the store's clock may be ahead. */
 const SESSION_END_MARGIN_MS = 10_000;
 
 /**
- * Finds out who a token speaks for; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, and
- * `forbidden` for a token of another issuer than the account's, `account_suspended`. A token of the identity provider makes its account when
+ * Finds the account of a token; null is no token. Throws `token_missing`, `token_invalid`, `token_expired`, `account_suspended`,
+ * and `forbidden` for a token of another issuer than the account's. A token of the identity provider makes its account where
  * there is none; one from before the last erasure of its name is `token_invalid` (D-8.2).
  */
 export async function identify(deps: AccountDeps, token: string | null): Promise<Identity> {
@@ -46,7 +44,7 @@ export async function identify(deps: AccountDeps, token: string | null): Promise
   return await foreignIdentity(deps, foreign, endIdOf(deps, token));
 }
 
-/** As `identify`, for what only administrators may do; throws `forbidden` for others. D-4.1, D-5.7. */
+/** As `identify`; throws `forbidden` for anybody but an administrator. D-4.1, D-5.7. */
 export async function identifyAdministrator(
   deps: AccountDeps,
   token: string | null,
@@ -62,8 +60,8 @@ function requireAdministrator({ role }: Pick<Identity, "role">): void {
 }
 
 /**
- * Looks again at somebody whose work takes long. Throws `token_invalid` when the session was ended or the account erased,
- * `account_suspended`, and `forbidden` for who is no administrator any more; an hour that is over ends no work. D-14.4.
+ * Checks an administrator again during long work. Throws `token_invalid` when the session has ended or the account is erased,
+ * `account_suspended`, and `forbidden` for who is no administrator any more. A token that runs out ends no work. D-14.4.
  */
 export async function requireStillAdministrator(
   deps: AccountDeps,
@@ -80,7 +78,7 @@ export async function requireStillAdministrator(
   requireAdministrator(account);
 }
 
-/** The role is that of the account now, which may have changed since the token was made. */
+/** The role is the account's present one, not the token's. */
 async function ownIdentity(deps: AccountDeps, claims: TokenClaims): Promise<Identity> {
   const { subject, sessionId } = claims;
   const id = storedSessionId(deps, sessionId);
@@ -101,7 +99,7 @@ async function foreignIdentity(
     deps.sessions.findForeign({ username: subject, id: endId }),
     deps.names.findErased(subject),
   ]);
-  // A token from before speaks for the person who was erased, also when somebody else has the name by now.
+  // A token from before an erasure is of the erased person, even where the name is taken again.
   const nowMs = deps.clock.nowMs();
   const isOfErased = erased !== null && !isIssuedSince(dateTimeMs(erased.at), issuedAtMs, nowMs);
   if (hasEnded || isOfErased) throw tokenError("token_invalid");
@@ -117,12 +115,12 @@ async function foreignIdentity(
   return { account, role: "user", session: { kind: "foreign", endId, expiresAtMs } };
 }
 
-/** The id under which a session is stored: a copy of the store holds nothing that a token could be made of. D-8.7. */
+/** The stored id of a session: no token can be made from a copy of the store. D-8.7. */
 export function storedSessionId({ pepperMac }: AccountDeps, sessionId: string): string {
   return `session-${pepperMac.hex(`repsync.session.v1\n${sessionId}`)}`;
 }
 
-/** Hashes the part that the signature covers, as some signatures can be written in more than one way. */
+/** Hashes the signed part, as some signatures can be written in more than one way. */
 function endIdOf({ pepperMac }: AccountDeps, token: string): string {
   return `ended-${pepperMac.hex(token.slice(0, token.lastIndexOf(".")))}`;
 }
@@ -148,7 +146,7 @@ export function requireNotSuspended({ suspendedAtMs }: Account): void {
   throw new AppError("account_suspended", "This account is suspended");
 }
 
-/** The error when the account was erased after it was identified, before the work was done. D-5.5. */
+/** The error for an account that was erased during its own request. D-5.5. */
 export function erasedMeanwhile(): AppError {
   return new AppError("token_invalid", "The account was erased a moment ago");
 }

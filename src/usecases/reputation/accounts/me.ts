@@ -1,4 +1,4 @@
-// The own data that a signed-in user reads and changes. D-5.5, D-6.6.
+// The data that signed-in users read and change of their own. D-5.5, D-6.6.
 import {
   type Account,
   NO_PASSWORD,
@@ -12,7 +12,7 @@ import {
   type ProfileChanges,
   profileBody,
 } from "../../../domain/reputation/score/profile.ts";
-import { computeScore, type Score } from "../../../domain/reputation/score/score.ts";
+import { computeScore } from "../../../domain/reputation/score/score.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { type Caller, passwordCounters, requireNoWait } from "./attempts.ts";
@@ -20,7 +20,7 @@ import type { AccountDeps } from "./deps.ts";
 import type { Identity } from "./identity.ts";
 import { wrongCredentials } from "./sessions.ts";
 
-/** Reads how much of its limits the account has used, and its calls by day. */
+/** The use of an account's limits, and its calls by day. */
 export async function readUsage(deps: AccountDeps, account: Account) {
   const limits = effectiveLimits(account);
   const { reading, nowMs } = await deps.usage.read(account.username, limits);
@@ -30,25 +30,22 @@ export async function readUsage(deps: AccountDeps, account: Account) {
   return { ...usageBody(account.plan, quotas, reading.blockingMs, nowMs), days };
 }
 
-/** The score with its points by platform. Throws `profile_not_found` when the account has no profile. */
-export async function explainScore(
-  deps: AccountDeps,
-  username: string,
-): Promise<Score & { readonly username: string }> {
+/** The score with its points by platform. Throws `profile_not_found`. */
+export async function explainScore(deps: AccountDeps, username: string) {
   const { profile, accounts } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   const nowMs = deps.clock.nowMs();
   return { username, ...computeScore({ profile, accounts, nowMs }) };
 }
 
-/** Reads the owner's profile. Throws `profile_not_found` when there is none. */
+/** Throws `profile_not_found`. */
 export async function readProfile(deps: AccountDeps, username: string) {
   const { profile } = await deps.profiles.read(username);
   if (profile === null) throw noProfile();
   return ownProfileBody(profile);
 }
 
-/** Changes the owner's profile. Throws `profile_not_found` when there is none. */
+/** Throws `profile_not_found`. */
 export async function changeProfile(deps: AccountDeps, username: string, changes: ProfileChanges) {
   const row = await deps.profiles.change(username, changes, deps.clock.nowMs());
   if (row === null) throw noProfile();
@@ -63,8 +60,6 @@ function noProfile(): AppError {
   return new AppError("profile_not_found", "This account has no profile", { hint: null });
 }
 
-// Changes one's own password. D-8.7.
-
 interface PasswordRequest {
   readonly currentPassword: string;
   readonly newPassword: string;
@@ -72,9 +67,9 @@ interface PasswordRequest {
 }
 
 /**
- * Changes the password and ends all other sessions of the account, on every instance at once. Throws `credentials_invalid`
- * for a wrong password, which counts as a failed sign-in, `rate_limited` after too many of them, `conflict` for an account
- * without a password here, and `overloaded`.
+ * Changes one's own password, and ends all other sessions of the account at once, on every instance. Throws `credentials_invalid`
+ * for a wrong password, which counts as a failed sign-in, `rate_limited` after too many, `conflict` for an account without a
+ * password here, and `overloaded`. D-8.7.
  */
 export async function changePassword(
   deps: AccountDeps,

@@ -5,11 +5,10 @@ const SECRET_BYTES = 32;
 const AUDIT_KEY_CONTEXT = "repsync.audit.key.v1";
 const PEPPER_MARK_CONTEXT = "repsync.pepper.mark.v1";
 
-/** The message for operators when `isFirstPepper` is false. */
 export const OTHER_PEPPER =
   "The store was created with another API_KEY_PEPPER: API keys made with it are refused, and the audit log does not verify";
 
-/** HMAC-SHA-256 with one key, which cannot be read out. */
+/** HMAC-SHA-256 with a key that cannot be read out. */
 export class KeyedMac {
   readonly #mac: Mac;
   readonly #key: Uint8Array;
@@ -36,14 +35,11 @@ interface ReputationSecrets {
   readonly pepperMac: KeyedMac;
   /** Key of the audit's hashes and signatures. */
   readonly auditKey: Uint8Array;
-  /** False when the store began with another pepper: its keys are unknown with this one, and its audit does not verify. */
+  /** False when the store began with another pepper: its API keys are unknown, and its audit log does not verify. */
   readonly isFirstPepper: boolean;
 }
 
-/**
- * Takes the configured pepper, or the one that the store made at its first start, and derives the audit's key from it.
- * D-1.3.
- */
+/** Takes the configured pepper, or the one that the store made at its first start, and derives the audit key. D-1.3. */
 export async function readReputationSecrets(
   deps: SecretDeps,
   configuredPepper: string | null,
@@ -56,12 +52,12 @@ export async function readReputationSecrets(
   return { pepperMac, auditKey, isFirstPepper: mark === firstMark };
 }
 
-/** The mark by which a pepper is known; it tells nothing about it. */
+/** The mark by which a pepper is recognized, which does not reveal it. */
 export function pepperMark(mac: Mac, pepper: string): string {
   return new KeyedMac(mac, utf8(pepper)).hex(PEPPER_MARK_CONTEXT);
 }
 
-/** The secret of that name; made when the store has none. */
+/** The secret of that name, made where the store has none. */
 export async function keptSecret(
   { secrets, mac }: SecretDeps,
   name: "jwt_secret" | "api_key_pepper" | "erased_names_key",

@@ -1,22 +1,21 @@
-// A queue that is worked off to its end answers only people who have left. So a task whose caller was answered or has gone
-// leaves the queue, and by the mean time of recent tasks what would take longer than 9 s is refused as it comes, and again when
-// it has its turn.
+// A long queue that is worked off to its end would answer only people who have left. So a task whose caller has gone leaves the
+// queue. A task that would take longer than 9 s, by the mean time of recent ones, is refused as it comes, and again at its turn.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { BUSY_LOOKUPS, PASSWORD_REST_MS } from "../../../domain/shared/limits.ts";
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 
-/** Call it before a password is checked, and what it returns after: that resolves when the rest is over. */
+/** To be called before a password is checked, and its result after: that resolves when the rest is over. */
 export type PasswordRest = () => () => Promise<void>;
 
 interface SemaphoreLimits {
-  /** Tasks at once, 1 or more. */
+  /** The most tasks at once, 1 or more. */
   readonly maxRunning: number;
-  /** Tasks that wait for their turn, 0 or more. */
+  /** The most tasks that wait, 0 or more. */
   readonly maxWaiting: number;
-  /** Time within which a task that waits has to be done; one that is not going to be is refused. */
+  /** Time within which a waiting task has to be done, or it is refused. */
   readonly maxMs: number;
   readonly clock: Pick<Clock, "monotonicMs">;
-  /** The rest after each task, which keeps the place of the task taken. */
+  /** The rest after each task, during which its place stays taken. */
   readonly rest?: PasswordRest;
 }
 
@@ -29,11 +28,11 @@ interface WaitingTask {
 /** Weight of the newest task in the mean time of recent ones. */
 const NEWEST_WEIGHT = 1 / 8;
 
-/** Runs at most so many tasks at once, in the order in which they came, and none that nobody waits for. D-8.5, D-11.8. */
+/** Runs a limited number of tasks at once, in the order in which they came, and none that nobody waits for. D-8.5, D-11.8. */
 export class Semaphore {
   readonly #limits: SemaphoreLimits;
   #free: number;
-  /** Mean time that recent tasks kept their places; null before the first has ended. */
+  /** Mean time of recent tasks; null before the first has ended. */
   #taskMs: number | null = null;
   readonly #waiting: WaitingTask[] = [];
 
@@ -43,8 +42,8 @@ export class Semaphore {
   }
 
   /**
-   * Runs the work once it is its turn; settles as the work does. Throws `overloaded` at once when too many wait, or when
-   * recent tasks took so long that the work would not be done in time, and when `gone` is aborted before its turn.
+   * Runs the work at its turn; settles as the work does. Throws `overloaded` when too many wait, when the work would not be done
+   * in time, and when `gone` is aborted before its turn.
    */
   async use<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     if (gone?.aborted) throw overloaded();
@@ -70,7 +69,7 @@ export class Semaphore {
   async #wait(gone: AbortSignal | undefined): Promise<void> {
     const { maxRunning, maxWaiting, maxMs, clock } = this.#limits;
     const count = this.#waiting.length;
-    // Rounds of those that run now, those that wait, and this one.
+    // Rounds of the running tasks, the waiting ones, and this one.
     const rounds = 2 + Math.floor(count / maxRunning);
     if (count >= maxWaiting || rounds * (this.#taskMs ?? 0) > maxMs) throw overloaded();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -108,8 +107,8 @@ function overloaded(): AppError {
 }
 
 /**
- * Lets passwords rest while lookups are answered, as each password takes a core for about 20 ms. `lookups` counts those since
- * the start. D-8.5.
+ * Rests between passwords while lookups are answered, as each takes a core for about 20 ms. `lookups`: their number since the
+ * start. D-8.5.
  */
 export function makePasswordRest(timer: Timer, lookups: () => number): PasswordRest {
   return () => {

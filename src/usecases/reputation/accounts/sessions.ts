@@ -22,7 +22,6 @@ import {
   type TokenSession,
 } from "./identity.ts";
 
-/** A name and password to sign in with. */
 export interface Credentials {
   readonly username: string;
   readonly password: string;
@@ -30,12 +29,12 @@ export interface Credentials {
 
 /** The store's clock may be behind the one that checked the token. */
 const CLOCK_MARGIN_MS = 60_000;
-/** The last moment that a `Date` can name; a token may claim to be valid for longer. */
+/** The last time of a `Date`; a token may claim to be valid for longer. */
 const LAST_MS = 8_640_000_000_000_000;
 
 /**
- * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too
- * many failures, `overloaded` when the password is not looked at in time, and `account_suspended` to the right password only. D-5.4,
+ * Begins a session. Throws `credentials_invalid` for a wrong password and an unknown name alike, `rate_limited` after too many
+ * failures, `overloaded` when the password is not checked in time, and `account_suspended` to the right password only. D-5.4,
  * D-8.5, D-8.8.
  */
 export async function signIn(
@@ -55,7 +54,7 @@ export async function signIn(
     const hash = account?.issuer === OWN_ISSUER ? account.passwordHash : null;
     const isRight = await deps.passwords.verify(password, hash);
     if (account === null || !isRight) {
-      // When parallel guesses have used up the limit meanwhile, the answer is rate_limited and tells nothing.
+      // Where parallel guesses have used up the limit, the answer is rate_limited and tells nothing.
       requireNoWait(await deps.signIns.count(counters));
       throw wrongCredentials();
     }
@@ -79,7 +78,7 @@ async function beginSession(deps: AccountDeps, account: Account, attempt: SignIn
     expiresAtMs,
   });
   const session = { id: storedSessionId(deps, sessionId), username, expiresAtMs };
-  // Checking a password takes long enough for the account to be suspended, or erased and its name to be taken again.
+  // While the password was checked, the account may have been suspended, or erased and its name taken again.
   const { passwordHash } = account;
   const checked = { passwordHash, atMs: issuedAtMs, marks: [knownAddress(attempt)] };
   const accountNow = await deps.sessions.begin(session, checked);
@@ -92,7 +91,7 @@ export function wrongCredentials(message = "Username or password is wrong"): App
   return new AppError("credentials_invalid", message);
 }
 
-/** Ends all sessions of an account at once, on every instance, and that of the token. D-8.7. */
+/** Ends all sessions of an account at once, on every instance, also that of a foreign token. D-8.7. */
 export async function signOutEverywhere(
   deps: AccountDeps,
   { account, session }: Pick<Identity, "account" | "session">,
@@ -101,7 +100,7 @@ export async function signOutEverywhere(
   if (session.kind === "foreign") await signOut(deps, session);
 }
 
-/** Ends a session at once, on every instance: its token is refused from then on. D-5.4, D-6.3. */
+/** Ends a session at once, on every instance: its token is refused. D-5.4, D-6.3. */
 export async function signOut({ sessions }: AccountDeps, session: TokenSession): Promise<void> {
   if (session.kind === "own") {
     return await sessions.end({ username: session.claims.subject, id: session.id });
@@ -111,11 +110,9 @@ export async function signOut({ sessions }: AccountDeps, session: TokenSession):
   await sessions.noteEnd(id, keptUntilMs);
 }
 
-// Sessions of browsers go on while they are used. D-9.3.
-
 /**
- * A fresh token of the same session, good for an hour; null while the token is not 10 minutes old, from 12 hours after
- * signing in on, and for a session that has ended meanwhile or began elsewhere.
+ * A fresh token of the same session for an hour, as sessions of browsers go on while they are used. Null for a token younger than
+ * 10 minutes, from 12 hours after signing in, and for a session that has ended or began elsewhere. D-9.3.
  */
 export async function renewSession(
   { sessions, tokens, clock }: AccountDeps,

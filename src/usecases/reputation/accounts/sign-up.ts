@@ -9,7 +9,7 @@ import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
-/** Tells what somebody who is not signed in can do here: the issuer is one whose tokens are accepted too. D-9.3. */
+/** What somebody who is not signed in can do here; `identityProvider` is the issuer whose tokens are accepted. D-9.3. */
 export async function readSignUpState(deps: AccountDeps) {
   return {
     enabled: deps.isSignupEnabled,
@@ -25,8 +25,8 @@ export function requireSignUpEnabled(deps: AccountDeps): void {
 }
 
 /**
- * Makes an account and its profile. Throws `username_taken` (also when a profile or platform account of that name came by
- * sync, and for `ADMIN_USERNAME`), `email_taken`, `rate_limited`, `overloaded`. D-5.4, D-8.1.
+ * Makes an account and its profile. Throws `username_taken` (also for a name that came by sync, and for `ADMIN_USERNAME`),
+ * `email_taken`, `rate_limited`, `overloaded`. D-5.4, D-8.1.
  */
 export async function signUp(deps: AccountDeps, request: SignUp, { address, gone }: Caller) {
   const { username, email, password, displayName = null } = request;
@@ -44,8 +44,8 @@ export async function signUp(deps: AccountDeps, request: SignUp, { address, gone
 }
 
 /**
- * Makes an administrator's account. Resolves to false, and changes nothing, when an account of that name exists. The name
- * may be any of 1-200 characters, the password is checked by the caller (`isForeignUsername`, `isPassword`). D-1.3.
+ * Makes an administrator's account. Resolves to false, without a change, when there is an account of that name. The name may be
+ * any of 1-200 characters, and the caller checks the password (`isForeignUsername`, `isPassword`). D-1.3.
  */
 export async function createAdministrator(
   deps: AccountDeps,

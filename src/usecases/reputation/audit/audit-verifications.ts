@@ -1,6 +1,6 @@
-// Verifications that administrators ask a serving process for. D-9.5. One at a time in a process, as each takes a share of the
-// core that answers everybody. The place is taken with the first event and not with the request: a reply that nobody reads
-// would keep all others out.
+// Verifications that administrators start in a serving process, one at a time, as each takes a share of the core that answers
+// everybody. D-9.5. The place is taken with the first event, not with the request: a reply that nobody reads would keep others
+// out.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import type { Clock, Logger, Timer } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
@@ -21,7 +21,7 @@ interface AuditVerificationsDeps extends VerifyAuditDeps {
 export type AuditVerificationEvent =
   | ({ readonly type: "progress" } & AuditProgress)
   | ({ readonly type: "done" } & AuditVerdict)
-  /** The verification did not come to its end. */
+  /** It did not come to its end. */
   | { readonly type: "error"; readonly error: string }
   | { readonly type: "finished" };
 
@@ -39,15 +39,14 @@ export class AuditVerifications {
   }
 
   /**
-   * The events of a verification, which goes on as they are asked for, and ends when they are ended. Throws `conflict`
-   * while another one runs.
+   * Starts a verification; it goes on as its events are asked for, and ends with them. Throws `conflict` while another one runs.
    */
   start(): AsyncGenerator<AuditVerificationEvent, void, undefined> {
     if (this.#isRunning) throw new AppError("conflict", IS_RUNNING);
     return this.#events();
   }
 
-  /** Ends the one that runs, and lets none begin. Idempotent. */
+  /** Ends the verification under way, and lets none begin. Idempotent. */
   stop(): void {
     this.#isStopping = true;
   }

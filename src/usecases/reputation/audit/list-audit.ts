@@ -1,4 +1,4 @@
-// The audit log as administrators read it, by account and time (D-9.5), and as people read who looked them up (D-5.5).
+// The audit log, for administrators by account and time (D-9.5), and for people the lookups of them (D-5.5).
 import type { ConsentPurpose } from "../../../domain/reputation/accounts/consent.ts";
 import {
   type AuditItem,
@@ -24,7 +24,7 @@ import { type SearchBounds, searchAudit } from "./search-audit.ts";
 
 type ListAuditDeps = Pick<AccountDeps, "auditSearch" | "clock" | "timer">;
 
-/** Texts of the query; absent, null or empty stands for no such limit. */
+/** Texts of the query; absent, null and empty mean none. */
 interface AuditParameters extends ListParameters {
   readonly account?: string | null;
   /** ISO 8601, inclusive. */
@@ -33,17 +33,17 @@ interface AuditParameters extends ListParameters {
   readonly until?: string | null;
 }
 
-/** `<time>_<chain>-<seq>` of the last record that was shown, or `<time>_` where a search has ended without one. */
+/** `<time>_<chain>-<seq>` of the last shown record, or `<time>_` where a search ended without one. */
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(?:([\w-]{1,64})-(\d{1,15}))?$/;
 const NOT_A_TIME = "Must be an ISO 8601 date and time";
-/** A person's accesses come in whole parts: their names lead to the stretches. */
+/** A person's accesses come in whole parts, as their names lead to the stretches. */
 const WHOLE: SearchBounds = { records: Number.POSITIVE_INFINITY, stretches: 1_000 };
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
- * Lists records, newest first, by time and then by chain and place. `account` finds those where it called, was looked up or
- * was acted on, and is the subject that they tell. A part may be short, even empty, with a cursor: one request looks through
- * a bounded part of the log. Throws `invalid_request`.
+ * Lists records, newest first, by time, chain and place. `account` finds records where it called, was looked up or was acted on,
+ * and is their subject. A part may be short, even empty, with a cursor: one request searches a bounded part of the log. Throws
+ * `invalid_request`.
  */
 export async function listAudit(
   deps: ListAuditDeps,
@@ -63,7 +63,6 @@ export async function listAccesses(deps: ListAuditDeps, username: string, query:
   return { items: items.map(accessOf), nextCursor };
 }
 
-/** Other records name nobody who is looked up. */
 function accessOf({ id, at, account, purpose, decision, code, requestId }: AuditItem) {
   return { id, at, account, purpose: purpose as ConsentPurpose, decision, code, requestId };
 }
@@ -94,7 +93,7 @@ function readParameters(parameters: AuditParameters) {
   return { account: parameters.account || null, before, from, limit };
 }
 
-/** Reads a time, rounded up to whole milliseconds, as records have. */
+/** A time, rounded up to the milliseconds of records. */
 function readTime(
   text: string | null | undefined,
   pointer: string,

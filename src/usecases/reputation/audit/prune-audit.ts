@@ -1,10 +1,9 @@
-// Removes old audit records; what is left still verifies. D-1.3, D-6.5.
+// Removes old audit records; the rest still verifies. D-1.3, D-6.5.
 import {
   type AuditRecord,
   checkpointAt,
   checkpointInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
-import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
@@ -15,19 +14,15 @@ interface PruneAuditDeps extends VerifyAuditDeps {
   readonly clock: Clock;
 }
 
-/** The result of pruning. A log that does not verify is not pruned, as that would hide the problem. */
-interface PruneResult {
-  /** Null when it was pruned. */
-  readonly problem: AuditProblem | null;
-  readonly removed: number;
-}
-
 const DAY_MS = 86_400_000;
 /** Records that one commit removes. */
 const PAGE_RECORDS = 10_000;
 
-/** Removes the records at the beginning of each chain that are older than `keepDays`. */
-export async function pruneAudit(deps: PruneAuditDeps, keepDays: number): Promise<PruneResult> {
+/**
+ * Removes the records at the beginning of each chain that are older than `keepDays`. A log with a problem is not pruned, as that
+ * would hide the problem.
+ */
+export async function pruneAudit(deps: PruneAuditDeps, keepDays: number) {
   const { problem } = await verifyAudit(deps);
   if (problem !== null) return { problem, removed: 0 };
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);

@@ -1,7 +1,6 @@
-// Looks through the audit log back in time, in parts of which each takes a bounded time. D-9.5. No index leads from a time or a
-// caller to records, as every lookup would change it. A search takes stretches of chains by their last time, the latest first;
-// a record is certain once no stretch that is left may hold a later one. A cursor is a place or a time, so nothing is kept
-// between requests.
+// Searches the audit log back in time, in parts of bounded time. D-9.5. No index leads from a time or a caller to records, as
+// every lookup would change it. A search reads stretches of chains by their last time, the latest first; a record is certain once
+// no other stretch may hold a later one. A cursor is a place or a time, so nothing is kept between requests.
 import type { AuditRecord } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   type AuditPlace,
@@ -22,16 +21,15 @@ export interface SearchAuditDeps {
   readonly turns: Pick<Turns, "isOver" | "next">;
 }
 
-/** The bounds of one search. */
 export interface SearchBounds {
   readonly records: number;
   readonly stretches: number;
 }
 
 interface FoundRecords {
-  /** Newest first, at most `limit`, perhaps none. */
+  /** Newest first; at most `limit`, perhaps none. */
   readonly records: readonly AuditRecord[];
-  /** The place from which the next search goes on; null when there is nothing before. */
+  /** The place where the next search begins; null at the end. */
   readonly next: AuditPlace | null;
 }
 
@@ -41,8 +39,8 @@ const BOUNDS: SearchBounds = {
 };
 
 /**
- * Finds records, newest first. Searches that each begin at `next` of the one before find every record that was there at the
- * first of them once, whatever is written meanwhile. Throws `store_unavailable`.
+ * Finds records, newest first. Searches that each begin at `next` of the one before find every record of the first moment once,
+ * whatever is written meanwhile. Throws `store_unavailable`.
  */
 export async function searchAudit(
   { auditSearch, turns }: SearchAuditDeps,
@@ -50,7 +48,7 @@ export async function searchAudit(
   bounds = BOUNDS,
 ): Promise<FoundRecords> {
   const { before, from, names, limit } = query;
-  // A further one of each tells that there is more.
+  // One more of each tells whether there are more.
   const wanted = { upTo: before.at, from, names, limit: bounds.stretches + 1 };
   const left = { ...bounds };
   let found: readonly AuditRecord[] = [];
@@ -58,7 +56,7 @@ export async function searchAudit(
     if (isFull(found, limit, stretch)) break;
     const isOverlapping = stretch.lastAt >= before.at;
     if (!isOverlapping && (left.records <= 0 || left.stretches <= 0)) {
-      // All records that are later than this stretch ends were looked at by now.
+      // All records later than the end of this stretch are found.
       const certain = found.filter(({ at }) => at > stretch.lastAt);
       return firstOf(certain, limit, placeAfter(stretch.lastAt));
     }
@@ -71,7 +69,7 @@ export async function searchAudit(
   return firstOf(found, limit, null);
 }
 
-/** True when no stretch from this one on has a record among the first ones. */
+/** True when neither this stretch nor a later one has a record among the first `limit`. */
 function isFull(found: readonly AuditRecord[], limit: number, { lastAt }: AuditStretch): boolean {
   const more = found[limit];
   return more !== undefined && more.at > lastAt;

@@ -1,5 +1,5 @@
-// Verifies the whole audit log, also while the service writes it. D-6.5. It reads documents as they are stored: one that
-// storing again would not give back as it is counts as damaged, and stands for a place.
+// Verifies the whole audit log, also while the service writes. D-6.5. It reads documents as they are stored: a document that
+// cannot be read back unchanged counts as damaged, and takes a place.
 import type { AuditHead, Signed } from "../../../domain/reputation/audit/audit-chain.ts";
 import {
   type AuditProblem,
@@ -25,22 +25,20 @@ export interface VerifyAuditDeps {
 }
 
 export interface AuditVerdict {
-  /** The first thing that is wrong; null when nothing is. */
+  /** The first problem; null without one. */
   readonly problem: AuditProblem | null;
   readonly chains: number;
   readonly records: number;
 }
 
 export interface AuditProgress {
-  /** Read so far. */
   readonly records: number;
 }
 
-/** Steps of a verification, each a page of records. */
+/** A step is a page of records. */
 type Verifying<T> = AsyncGenerator<AuditProgress, T, undefined>;
 
 const PAGE_RECORDS = 1_000;
-/** For a process that does nothing else. */
 const NO_TURNS = { isOver: false, next: async () => {} };
 const LOG_REMOVED: AuditProblem = {
   kind: "missing",
@@ -57,11 +55,11 @@ function auditTools({ mac, auditKey }: Omit<VerifyAuditDeps, "audit">): AuditToo
 }
 
 interface AuditVerification {
-  /** Heads that were kept elsewhere, which the log has to go on from. D-8.9. */
+  /** Heads that were kept elsewhere, from which the log has to go on. D-8.9. */
   readonly keptHeads?: readonly Signed<AuditHead>[];
   /** Lets others have their turn. */
   readonly turns?: Pick<Turns, "isOver" | "next">;
-  /** Told after every page of records by `verifyAudit`; who takes steps is told by each. */
+  /** Called by `verifyAudit` after every page of records. */
   readonly onProgress?: (progress: AuditProgress) => void;
 }
 
@@ -76,7 +74,7 @@ export async function verifyAudit(
   return step.value;
 }
 
-/** As `verifyAudit`, step by step: nothing more is read once nobody asks for the next step. */
+/** As `verifyAudit`, step by step: reads nothing more once nobody asks for the next step. */
 export async function* verifyInSteps(
   deps: VerifyAuditDeps,
   { keptHeads = [], turns = NO_TURNS }: AuditVerification = {},
@@ -102,7 +100,7 @@ export async function* verifyInSteps(
   return { problem: strayProblem(contents), chains, records: count.records };
 }
 
-/** Chains by their numbers. */
+/** Ids of chains in the order of their numbers. */
 function numberedIds(heads: readonly Signed<AuditHead>[]): readonly string[] {
   const statements = heads.map(({ statement }) => statement);
   return statements.sort((a, b) => a.chainNumber - b.chainNumber).map(({ chainId }) => chainId);
@@ -119,11 +117,11 @@ interface ChainTask {
   readonly kept: readonly Signed<AuditHead>[];
   readonly tools: AuditTools;
   readonly turns: Pick<Turns, "isOver" | "next">;
-  /** Records of all chains that were read; grows. */
+  /** Records read of all chains; grows. */
   readonly count: { records: number };
 }
 
-/** Checks a chain, and checks it again when it was pruned meanwhile. */
+/** Checks a chain; again when it was pruned meanwhile. */
 async function* verifyChain(
   audit: VerifyAuditDeps["audit"],
   { chainId, kept, tools, turns, count }: ChainTask,

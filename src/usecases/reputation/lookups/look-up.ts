@@ -26,9 +26,9 @@ interface LookupInput extends Omit<LookupCall, "keyHash"> {
 export interface LookupReply {
   /** Null when allowed. */
   readonly problem: LookupRefusal | null;
-  /** The body's `data` when allowed, the same object for as long as it says the same; else null. */
+  /** The body's `data` when allowed, the same object while it says the same; else null. */
   readonly data: object | null;
-  /** Null when the key was refused: then nothing was metered. */
+  /** Null when the key was refused, as nothing was metered. */
   readonly quotas: Quotas | null;
   readonly nowMs: number;
 }
@@ -63,7 +63,7 @@ export class Lookups {
     });
   }
 
-  /** Decides one lookup; what it resolves to is in the audit log already. Throws as `LookupProcessor`. D-5.8. */
+  /** Decides one lookup, whose outcome is in the audit log before this resolves. Throws as `LookupProcessor`. D-5.8. */
   async lookUp(input: LookupInput): Promise<LookupReply> {
     const reply = await this.#answer(input);
     const name = reply.problem ?? "allowed";
@@ -75,12 +75,12 @@ export class Lookups {
     return this.#counts;
   }
 
-  /** The number of lookups that were decided since the start. */
+  /** Lookups decided since the start. */
   decided(): number {
     return DECIDED.reduce((sum, name) => sum + (this.#counts.get(name) ?? 0), 0);
   }
 
-  /** The number of lookups with a well-formed key since the start: decided, or about to be. */
+  /** Lookups with a well-formed key since the start, decided or about to be. */
   begun(): number {
     return this.#begun;
   }
@@ -113,7 +113,7 @@ export class Lookups {
     return this.#bodies.of(outcome.subject, { endpoint, username, nowMs: outcome.nowMs });
   }
 
-  /** The process may have stood still since the decision, in which rights ended: the call counts all the same. D-8.3. */
+  /** Refuses an outcome after which the process stood still, as rights may have ended; the call counts all the same. D-8.3. */
   #refuseLate({ confirmedAtMs = Number.POSITIVE_INFINITY }: LookupOutcome): void {
     if (this.#deps.clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
     throw new AppError("store_unavailable", DELAYED_LOOKUP);
@@ -130,13 +130,13 @@ interface WantedBody {
   readonly nowMs: number;
 }
 
-/** The bodies of a subject on one UTC day. */
 interface DayBodies {
+  /** UTC, counted from 1970. */
   readonly day: number;
   readonly byEndpoint: Map<LookupEndpoint, object>;
 }
 
-/** Makes each body once for as long as nothing about the person changes and the day lasts. */
+/** Makes each body once while nothing about the person changes and the UTC day lasts. */
 class LookupBodies {
   readonly #known = new WeakMap<LookupSubject, DayBodies>();
 

@@ -1,4 +1,4 @@
-// Makes batches of lookups: those that arrive together, or while others are being decided, are decided together.
+// Batches lookups: those that arrive together, or while others are decided, are decided together.
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
@@ -17,7 +17,7 @@ export interface LookupDecider {
 
 export interface LookupQueueDeps {
   readonly lookupProcessor: LookupDecider;
-  /** Makes of an outcome what takes time, before it is confirmed. */
+  /** Prepares the slow part of a reply, before the outcome is confirmed. */
   readonly prepare: (call: LookupCall, outcome: LookupOutcome) => void;
   readonly defer: Defer;
   readonly timer: Timer;
@@ -27,39 +27,36 @@ export interface LookupQueueDeps {
 
 interface WaitingCall {
   readonly call: LookupCall;
-  /** The place of its caller in a trace. */
+  /** The caller's place in a trace. */
   readonly place: SpanPlace;
-  /** Monotonic time by which it is answered. */
+  /** The monotonic time by which it is answered. */
   readonly deadlineMs: number;
   readonly resolve: (outcome: LookupOutcome) => void;
   readonly reject: (error: unknown) => void;
 }
 
-/** A pause after a batch for returning callers; `wanted` calls end it. */
+/** A pause for callers that return after a batch; `wanted` calls end it. */
 interface Gathering {
   readonly wanted: number;
 }
 
-/** The time between two looks for returning callers. */
 const LOOK_EVERY_MS = 1;
-/** The share of wanted calls that has to arrive between two looks; with fewer the queue stops waiting. */
+/** The share of wanted calls that has to arrive between two looks, or the pause ends. */
 const MIN_RETURNING = 1 / 16;
-/** With less time left a call begins no batch: its end would be the end of all other calls in the batch. */
+/** A call with less time left begins no batch: its end would be the end of all calls in the batch. */
 const MIN_DECIDING_MS = 1_000;
 
 /**
- * Decides calls in batches, one batch at a time, as every batch has its price whatever its size. Every call is answered
- * within `REQUEST_DEADLINE_MS`, the wait in the queue included; a batch that takes longer is given up and does not hold up
- * the next one. D-8.3.
- *
- * Callers that were just answered tend to come back within milliseconds, one a little earlier than the others: where the
- * processor says so, the next batch waits for them, while they keep coming and until its time is up.
+ * Decides calls in batches, one at a time, as a batch costs about the same whatever its size. Every call is answered within
+ * `REQUEST_DEADLINE_MS`, with its wait in the queue; a batch that takes longer is given up and does not hold up the next one.
+ * D-8.3. Callers that were just answered tend to return within milliseconds. Where the processor asks for it, the next batch
+ * waits for them, while they keep coming and until `gatherMs` is up.
  */
 export class LookupQueue {
   readonly #deps: LookupQueueDeps;
   readonly #gatherMs: number;
   #waiting: WaitingCall[] = [];
-  /** `idle`: the next call starts a batch; `busy`: one is being decided or about to be. */
+  /** `idle`: the next call starts a batch; `busy`: a batch is decided or about to be. */
   #state: "idle" | "busy" | Gathering = "idle";
 
   constructor(deps: LookupQueueDeps) {
@@ -94,7 +91,7 @@ export class LookupQueue {
     else this.#goOn();
   }
 
-  /** Rejects calls that waited too long behind a batch; the first ones have waited longest. */
+  /** Rejects calls that waited too long; the first ones have waited longest. */
   #rejectLate(): void {
     const latestMs = this.#deps.clock.monotonicMs() + MIN_DECIDING_MS;
     const inTime = this.#waiting.findIndex(({ deadlineMs }) => deadlineMs > latestMs);
