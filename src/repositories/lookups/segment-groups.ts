@@ -12,7 +12,7 @@ import {
   sliceFilters,
 } from "../../domain/reputation/audit/name-filter.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
-import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
+import type { DocumentStore, Reader } from "../../ports/documents.ts";
 import {
   AUDIT,
   type IndexDocument,
@@ -162,24 +162,19 @@ export class SegmentGroups extends Repository {
       await this.writing("audit.slice", async (tx) => {
         const keys = parts.flatMap((part) => smalls.map((small): Key => ["small", small, part]));
         const [found] = await tx.read({ from: SLICES, keys });
-        for (const part of parts) this.#joinPart(tx, { group, part, found });
+        for (const [part, ofPart] of Map.groupBy(found, ({ part }) => part)) {
+          const slices: (Uint8Array | undefined)[] = Array(groupSize).fill(undefined);
+          for (const slice of ofPart) slices[slice.group - group * groupSize] = slice.bits;
+          for (const [bit, bits] of joinSlices(slices, this.#shape).entries()) {
+            tx.put(SLICES, { size: "large", group, part: part * groupSize + bit, bits });
+          }
+        }
       });
     }
     await this.writing("audit.slice", async (tx) => {
       const index = await readIndex(tx);
       if (index.large === group) tx.put(AUDIT, { ...index, large: group + 1 });
     });
-  }
-
-  #joinPart(tx: Transaction, { group, part, found }: PartOfGroup): void {
-    const { groupSize } = this.#shape;
-    const slices: (Uint8Array | undefined)[] = Array(groupSize).fill(undefined);
-    const ofPart = found.filter((slice) => slice.part === part);
-    for (const slice of ofPart) slices[slice.group - group * groupSize] = slice.bits;
-    if (ofPart.length === 0) return;
-    for (const [bit, bits] of joinSlices(slices, this.#shape).entries()) {
-      tx.put(SLICES, { size: "large", group, part: part * groupSize + bit, bits });
-    }
   }
 
   /** Removes the small slices that have become large ones. */
@@ -202,12 +197,6 @@ export class SegmentGroups extends Repository {
       });
     }
   }
-}
-
-interface PartOfGroup {
-  readonly group: number;
-  readonly part: number;
-  readonly found: readonly SliceDocument[];
 }
 
 /** Segments from a number on. */
