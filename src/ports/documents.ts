@@ -22,7 +22,7 @@ export interface Collection<Doc extends object> {
   readonly fields?: readonly FieldOf<Doc>[];
   /** Fields that are `Uint8Array` where they are there. */
   readonly bytes?: readonly (keyof Doc & string)[];
-  /** True where documents may have more than some KiB beside fields of bytes: a store then reads them one by one. */
+  /** True where documents, without fields of bytes, may exceed some KiB: a store then reads them one by one. */
   readonly isLarge?: true;
   /** False for what means something in this store only, such as leases: copies leave it out. */
   readonly isCopied?: false;
@@ -54,7 +54,7 @@ export interface Stretch {
   readonly limit?: number;
 }
 
-/** A stored document that is none of ours: another program has put or changed it. */
+/** A stored document that another program has put or changed. */
 export class Damaged {
   /** The document's key; null where what stands there is no key. */
   readonly key: Key | null;
@@ -110,7 +110,7 @@ export type Query =
       readonly rowsOf: Table;
       readonly where: readonly [column: string, values: readonly string[]];
     }
-  /** The rows of a table with these keys, in the same way. */
+  /** Likewise the rows with these keys. */
   | { readonly rowsOf: Table; readonly keys: readonly Row[] };
 
 type Answer<Q> = Q extends { readonly count: Stretch }
@@ -225,7 +225,7 @@ export interface DocumentStore {
   /** Makes what is missing for these collections. Idempotent, and safe when several instances do it at once. */
   prepare(collections: readonly AnyCollection[]): Promise<void>;
 
-  /** Runs a body that reads one moment, and gives what it resolves to. What the body throws comes out. */
+  /** Runs a body that reads one moment; its result and its errors come out. */
   read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T>;
 
   /**

@@ -114,7 +114,7 @@ export interface ForeignTable {
   notes(): readonly string[];
 }
 
-/** A database file that is no store of ours. Nothing of it is changed. */
+/** A database file other than a store of ours. Nothing of it is changed. */
 export interface ForeignDatabase {
   /** By name; without views, and without what a database keeps for itself. Throws `file_failed`. */
   tables(): ForeignTable[];

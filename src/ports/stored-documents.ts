@@ -102,7 +102,7 @@ export class DocumentForm {
       const isSame = others.every((one, i) => areSame(one, found.others[i]));
       if (text === found.text && isSame) return doc;
     } catch {
-      // It is none of ours.
+      // Another program has changed it.
     }
     return new Damaged(keyIn(found.key), place, found.key);
   }

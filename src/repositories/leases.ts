@@ -36,8 +36,8 @@ interface LeaseRequest {
 }
 
 /**
- * Leases by name, by the store's clock. Taking one puts its turn, as every commit under it does: so these two meet, and a renewal
- * meets neither. A turn outlives its lease: a former holder might else pass for the next one.
+ * Leases by name, by the store's clock. Taking a lease, and each commit under it, writes its turn, so these conflict; renewals
+ * conflict with neither. A turn outlives its lease, so that no former holder passes for the next one.
  */
 export class Leases extends RunRepository {
   /** Takes a lease that is free or has run out, else resolves to the holder, even the same one. Of several at once one gets it. */

@@ -34,7 +34,7 @@ export interface RejectedQuery {
   readonly limit: number;
   /** Absent: newest first. */
   readonly isOldestFirst?: boolean;
-  /** Only what comes behind the entry with this id, which may be gone by now; null from the first on. */
+  /** Only entries behind the one with this id, also where that is gone; null from the first on. */
   readonly behindId: string | null;
 }
 

@@ -140,7 +140,7 @@ export const LATE_ROWS: Collection<LateNotesDocument | LateCommitDocument> = {
   keyOf: ({ table, id }) => (id === undefined ? [table] : [table, id]),
 };
 
-/** A record that one end rejected, but for its texts. */
+/** A rejected record without its texts. */
 export interface RejectedDocument
   extends Omit<RejectedRecord, "id" | "key" | "record" | "message"> {
   readonly entry: EntryName;

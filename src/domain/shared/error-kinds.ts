@@ -98,7 +98,7 @@ export const REFUSALS = {
   key_rejected: kind("Give the SYNC_API_KEY of the remote (SYNC_REMOTE_KEY)"),
   sync_disabled: kind("Set SYNC_ENABLED=true there"),
   too_large: kind("Let the remote take larger bodies"),
-  /** The remote lacks what was asked for, so it may be no such service, or an older one. */
+  /** The remote lacks what was asked for: it may be another service, or an older one. */
   not_found: kind(ADDRESS),
   moved: kind(ADDRESS),
   /** The remote cannot use the request: it may lack the table. */

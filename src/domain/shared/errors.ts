@@ -74,7 +74,7 @@ export function orElse<Result, Otherwise>(
   }
 }
 
-/** The code that the system or a library gives an error, such as `ENOENT`; null where there is none, or it is a number. */
+/** The code of an error of the system or a library, such as `ENOENT`; null for none, and for a number. */
 export function codeOf(error: unknown): string | null {
   const code = error instanceof Error && "code" in error ? error.code : null;
   return typeof code === "string" ? code : null;
@@ -106,7 +106,7 @@ export function assert(condition: boolean, sentence: string): asserts condition 
 /** Problems that a message names: a body may have thousands. */
 const MAX_NAMED_PROBLEMS = 10;
 
-/** Throws `invalid_request` with every problem, unless there is none. The message names fields unless one is given. */
+/** Throws `invalid_request` with every problem, if there is any. Without `message` the message names the fields. */
 export function refuse(problems: readonly InputProblem[], message?: string, hint?: string): void {
   if (problems.length === 0) return;
   const options = { problems, hint: hint ?? null };

@@ -64,7 +64,7 @@ export interface JsonLimits {
   readonly maxRecords?: number;
 }
 
-/** The reader of a JSON text. The value is that of `JSON.parse`, but for numbers that a JS number would change. */
+/** Reads a JSON text. The value is that of `JSON.parse`; only numbers that a JS number would change are raw numbers. */
 export class JsonReader {
   readonly #maxValues: number;
   readonly #maxRecords: number;
@@ -78,7 +78,7 @@ export class JsonReader {
   #root: JsonValue | undefined;
   #expected = VALUE;
   #hasEscape = false;
-  /** The text, of which all before `#at` was read. */
+  /** The text; all before `#at` was read. */
   #text = "";
   #at = 0;
   /** The pieces of a text whose end has not come; null outside of one. */
@@ -232,7 +232,7 @@ export class JsonReader {
     const endAt = this.#textEnd(from);
     if (endAt >= 0) {
       const rest = this.#unescaped(from, endAt);
-      // Joined at once: a sum would keep the pieces beside the text.
+      // Joining at once frees the pieces; a sum would keep them.
       const value = this.#begun === null ? rest : [...this.#begun, rest].join("");
       this.#begun = null;
       return this.#addScalar(value, endAt + 1);

@@ -109,7 +109,7 @@ export function jsonProblem(value: JsonValue, depthLeft = MAX_JSON_DEPTH): strin
   return null;
 }
 
-/** An own field of an object, whatever its name; null where there is none. */
+/** An own field, whatever its name; null for none. */
 export function fieldOf(object: JsonObject, name: string): JsonValue {
   return Object.hasOwn(object, name) ? (object[name] ?? null) : null;
 }

@@ -9,7 +9,7 @@ export const GZIP_LEVEL = 6;
 export const DEFAULT_PAGE_ROWS = 1000;
 /** Greatest page when `SYNC_MAX_BATCH_SIZE` is not set. S-8. */
 export const DEFAULT_MAX_PAGE_ROWS = 5000;
-/** JSON of a page's records, in bytes; what is left of 32 MiB is for the fields before them. D-7.9. */
+/** JSON of a page's records, in bytes: 32 MiB less what the other fields take. D-7.9. */
 export const MAX_PAGE_RECORD_BYTES = 32 * 1024 * 1024 - 64 * 1024;
 /** Time that one request may hold the event loop before others have their turn. D-7.9. */
 export const TURN_MS = 12;
@@ -39,7 +39,7 @@ export const MAX_RECORD_CHARS = 64 * 1024 * 1024;
 export const DEFAULT_LAG_SECONDS = 60;
 /** Longest allowance: a hundred years, so that a marker is still a date. */
 export const MAX_LAG_SECONDS = 3_153_600_000;
-/** The time by which another program may date a row before the begin of its transaction, in a store that tells of it. D-12.3. */
+/** Time before its transaction by which another program may date a row, where the store tells of it. D-12.3. */
 export const MAX_TOLD_BACK_MS = 5_000;
 /** Levels of arrays and objects in one value of a `json` column; deeper ones overflow common parsers. */
 export const MAX_JSON_DEPTH = 500;
@@ -124,7 +124,7 @@ export const MAX_RUN_ERROR_CHARS = 200;
 export const FIRST_BATCH_ROWS = 500;
 /** A batch that took longer does not let the next one be larger. D-7.9. */
 export const MAX_GROWING_BATCH_MS = 500;
-/** JSON of one push batch, in bytes, as far as it can be foreseen. D-4.6. */
+/** JSON of one push batch, in bytes, as estimated. D-4.6. */
 export const MAX_PUSH_BATCH_BYTES = 8 * 1024 * 1024;
 /** Records of one table that one run may reject for the first time; more of them end it where fewer were accepted. */
 export const MAX_NEW_REJECTIONS = 10_000;
@@ -184,9 +184,9 @@ export const MAX_API_BODY_BYTES = 64 * 1024;
 export const MAX_PROFILE_TEXT_CHARS = 10_000;
 /** Time in which a lookup is decided: half a second less than D-8.3 allows, for receiving and replying. */
 export const REQUEST_DEADLINE_MS = 9_500;
-/** Time after which a request under `/v1` is answered 503 though what it asked the store for goes on. D-8.3. */
+/** Time after which a request under `/v1` is answered 503, though the store still works on it. D-8.3. */
 export const REPLY_DEADLINE_MS = 9_750;
-/** Once its reply is known, a body is read on while `LINGER_BYTES` of it come in each `LINGER_MS`: a sender cut off may lose the reply. D-11.8. */
+/** A body is read on after its reply while `LINGER_BYTES` come in each `LINGER_MS`: a sender cut off may lose the reply. D-11.8. */
 export const LINGER_MS = 1_000;
 export const LINGER_BYTES = 1024 * 1024;
 /** A lookup that is answered later than this after its first read is confirmed by another read. D-8.3. */

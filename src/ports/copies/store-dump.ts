@@ -79,7 +79,7 @@ export interface Dump {
 }
 
 export interface DumpedSource {
-  /** All of it, as it is at one moment; others go on using it. Throws `store_unavailable`. */
+  /** The whole store of one moment; others go on using it. Throws `store_unavailable`. */
   dump(): Promise<Dump>;
 }
 

@@ -16,7 +16,7 @@ export interface Timer {
 /** The greatest delay that a timer of a runtime takes; it fires at once beyond it. */
 export const MAX_TIMER_MS = 2_147_483_647;
 
-/** What work resolves to; null where it takes longer, and goes on. */
+/** The result of work; null where it takes longer, and goes on. */
 export async function within<T>(
   timer: Timer,
   durationMs: number,

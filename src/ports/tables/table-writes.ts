@@ -26,7 +26,7 @@ export interface Refusal {
   readonly column?: string;
 }
 
-/** A record, or a tombstone, that the store itself refused; nothing of it was written. */
+/** A record or tombstone of which the store wrote nothing. */
 export interface WriteFailure extends Refusal {
   readonly index: number;
 }

@@ -199,7 +199,7 @@ function signedIn<Statement>([found]: readonly object[]): Signed<Statement> | nu
   return found === undefined ? null : signedOf<Statement>(found);
 }
 
-/** A spoilt document tells only its chain, as far as its key does. */
+/** A spoilt document tells only the chain in its key. */
 function signedOf<Statement>(document: object): Signed<Statement> {
   if (document instanceof Damaged) {
     const chainId = String(document.key?.[1] ?? document.text);

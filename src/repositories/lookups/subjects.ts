@@ -46,7 +46,7 @@ export class Subjects {
     return this.#mac.hmacHex(key, actedOnText(username));
   }
 
-  /** All HMACs that may stand for a name in the log. */
+  /** All HMACs that the log may have of a name. */
   everyHmac(username: string, subject: SubjectDocument | undefined): readonly string[] {
     const own =
       subject === undefined ? [] : [this.hmacOf(subject), this.hmacOfActedOn(username, subject)];

@@ -38,7 +38,7 @@ import { Repository } from "../repository.ts";
 const MAX_LEAD_MS = 5_000;
 
 export class Usage extends Repository {
-  /** The calls of an account by now, on all instances. */
+  /** The calls of an account so far, on all instances. */
   async read(username: string, { callsPerMinute }: EffectiveLimits) {
     return await this.reading("usage.read", async (at) => {
       const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);

@@ -91,7 +91,7 @@ export function isPassword(value: unknown): value is string {
   return isTextOf(value, MIN_PASSWORD_CHARS, MAX_PASSWORD_CHARS);
 }
 
-/** An account as its owner sees it: the email is empty where there is none. D-5.4. */
+/** As its owner sees it; an empty email for none. D-5.4. */
 export function accountBody(account: Pick<Account, "username" | "email" | "plan" | "role">) {
   const { username, email, plan, role } = account;
   return { username, email: email ?? "", plan, role };

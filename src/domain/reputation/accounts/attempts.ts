@@ -133,7 +133,7 @@ function groupsOf(address: string): readonly string[] | null {
   const tail = after === undefined || after === "" ? [] : after.split(":");
   const missing = GROUPS - head.length - tail.length;
   const isWhole = after === undefined ? missing === 0 : missing > 0;
-  // The last group may be an IPv4 address, which is written as one and stands for two.
+  // An IPv4 address at the end is one group here and two in IPv6; only the first four matter.
   const groups = [...head, ...Array<string>(Math.max(0, missing)).fill("0"), ...tail];
   if (!isWhole || !groups.slice(0, NETWORK_GROUPS).every((group) => GROUP.test(group))) return null;
   return groups.map((group) => group.toLowerCase().replace(/^0+(?=.)/, ""));

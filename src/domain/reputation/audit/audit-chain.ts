@@ -81,7 +81,7 @@ export interface AuditHead extends ChainTip {
   readonly at: string;
 }
 
-/** The last pruned record; it stands for the pruned beginning of a chain. */
+/** The last pruned record. A chain's check begins with it. D-6.5. */
 export interface PruningCheckpoint extends ChainTip {
   /** Canonical time. */
   readonly at: string;

@@ -9,7 +9,7 @@ export interface AuditItem {
   readonly kind: "lookup" | "admin";
   /** Username of the caller or administrator; `""` when that account is gone, and for the command line. */
   readonly account: string;
-  /** Whom it was about, where the reader named them: the log itself has no names. */
+  /** The person, where the reader gave the name: the log itself has no names. */
   readonly subject: string | null;
   /** Null for an act; `action` is null for a lookup. */
   readonly purpose: ConsentPurpose | null;
@@ -32,7 +32,7 @@ export interface AuditNames {
   readonly subjectHmacs: readonly string[];
 }
 
-/** A record for a list. `names` are those that the reader asked for. */
+/** `names` are those that the reader asked for. */
 export function auditItem(
   record: AuditRecord,
   accountName: string | null,

@@ -19,7 +19,7 @@ export const INDEX_SHAPE: IndexShape = {
   groupSize: 64,
 };
 
-/** Bits that stand for a name. */
+/** Bits of a name. */
 const BITS_OF_NAME = 7;
 /** Hexadecimal digits of each of the two numbers that bits come from. */
 const DIGITS = 8;
@@ -31,7 +31,7 @@ export function filterBits(name: string, { filterBits: size }: IndexShape): read
   return Array.from({ length: BITS_OF_NAME }, (_, i) => Math.abs(first + i * step) % size);
 }
 
-/** A filter of names. What is no such name, in a damaged record, is left out. */
+/** Texts that are no such names, of damaged records, are left out. */
 export function makeFilter(names: Iterable<string>, shape: IndexShape): Uint8Array {
   const filter = new Uint8Array(shape.filterBits / 8);
   for (const name of names) {

@@ -61,7 +61,7 @@ export function profileBody(profile: JsonObject): ProfileBody {
   };
 }
 
-/** The verified platforms by name. Without a valid `last_synced_at` it is `updated_at`, or else 1970. R-2.3, D-6.2. */
+/** The verified platforms by name. `lastSyncedAt` is `last_synced_at`, else `updated_at`, else 1970. R-2.3, D-6.2. */
 export function platformEntries(accounts: readonly JsonObject[]): readonly PlatformEntry[] {
   const verified = countingAccounts(accounts).filter(({ isVerified }) => isVerified);
   return verified.map((account) => ({

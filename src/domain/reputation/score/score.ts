@@ -41,7 +41,7 @@ const IDLE_FLOOR = 0.5;
 /** A new account counts as if it had this many ratings of this worth (3.5 of 5). */
 const PRIOR_RATINGS = 7;
 const PRIOR_WORTH = 0.7;
-/** The maturity of an account that is new and of which nothing is known. */
+/** The maturity of a new account without activity. */
 const MATURITY_FLOOR = 0.1;
 const MATURITY_SCALE_DAYS = 180;
 /** The most that a long record of good ratings adds. */
@@ -78,7 +78,7 @@ export interface Score {
   readonly updatedAt: string;
 }
 
-/** The stored rows of a person, and the time, of which only the UTC day matters. */
+/** The stored rows of a person, and the time: only its UTC day matters. */
 interface ScoreInput {
   /** The row of `profiles`; only its times are read. Null when there is none. */
   readonly profile: JsonObject | null;

@@ -142,7 +142,7 @@ function whole(table: Table, here: Row | null): Row {
   return Object.fromEntries(table.pushColumns.map(({ name }) => [name, here[name] ?? null]));
 }
 
-/** Equal as comparisons take them, and as a browser shows them. */
+/** True for values that comparisons and browsers do not tell apart. */
 function isSameShown(column: Column, a: JsonValue, b: JsonValue): boolean {
   const { a: shownA = null, b: shownB = null } = shownRow({ a, b });
   return isSameValue(column, withNumber(column, shownA), withNumber(column, shownB));

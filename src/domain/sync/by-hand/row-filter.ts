@@ -49,7 +49,7 @@ function contains({ name }: Column, text: string): RowFilter {
   };
 }
 
-/** What is no text is found by what is shown of it. */
+/** Values that are no text are found by the text that is shown of them. */
 function shownText(value: ColumnValue): string | null {
   if (value === null || typeof value === "string") return value;
   return isNumber(value) ? numberText(value) : JSON.stringify(value);

@@ -127,7 +127,7 @@ export class KeyGuess {
     return [...this.#declared.map((name) => ({ name, isNamed: true, hashes: [] })), ...others];
   }
 
-  /** Columns that would do but for a few records, the likeliest first. */
+  /** Columns that only a few records keep from being a key, the likeliest first. */
   *nearly(): Generator<undefined, Repeats[], undefined> {
     const most = Math.max(MAX_STRAY, this.#records * MAX_STRAY_SHARE);
     const near: Repeats[] = [];

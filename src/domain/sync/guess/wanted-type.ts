@@ -31,7 +31,7 @@ export class WantedType {
     this.#files = files;
   }
 
-  /** `text` stands for the value, for people. */
+  /** `text` shows the value to people. */
   add(value: Exclude<JsonValue, null>, text: string, line: number): void {
     for (const reading of READINGS[this.type] ?? ["plain"]) {
       if (this.#isTaken(value, reading)) continue;

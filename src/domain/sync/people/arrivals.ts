@@ -21,7 +21,7 @@ interface ArrivalRules {
 interface Arrivals<Arriving> {
   /** Records that are left to write, with the owner's columns as they are here. */
   readonly records: readonly Arriving[];
-  /** Positions of records of which nothing is written, as they differ in the owner's columns only. */
+  /** Positions of records that are not written, as they differ only in the owner's columns. */
   readonly kept: readonly number[];
   readonly erased: readonly number[];
   /** Times of the rows that took over columns of the owner. They are noted like kept rows, so that their sender learns of them. */

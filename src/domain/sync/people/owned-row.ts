@@ -71,13 +71,13 @@ export function hasOwner(table: Table, { ownsProfile, hidesProfile }: NameFacts)
   return table.name === "profiles" && (ownsProfile || hidesProfile);
 }
 
-/** Throws `conflict` for such a profile. */
+/** Throws `conflict` for a profile with an owner. */
 export function requireNoOwner(table: Table, facts: NameFacts | null): void {
   if (facts === null || !hasOwner(table, facts)) return;
   throw new AppError("conflict", "The owner of the profile alone removes it");
 }
 
-/** True when two versions of a row differ in what is the owner's, and beside that at most in their time. */
+/** True when two versions of a row differ only in the owner's columns, and perhaps in their time. */
 export function differsForOwner(table: Table, here: Row, there: Row, facts: NameFacts): boolean {
   const kept = ownersColumns(table, here, there, facts);
   if (!kept.some((name) => differs(here, there, name))) return false;

@@ -37,7 +37,7 @@ export interface ArrivedPage {
   readonly times: readonly (string | null)[];
 }
 
-/** Asks for pages, each of which it is given. Throws `remote_invalid`. */
+/** Yields requests and gets their pages. Throws `remote_invalid`. */
 export type Asking<Result = void> = Generator<CursorRequest, Result, ArrivedPage>;
 
 export interface BroughtRecords {
@@ -63,7 +63,7 @@ interface Group {
   bring(brought: BroughtRecords): void;
 }
 
-/** The end of a group all of which has been seen. */
+/** The end of a group that has been seen whole. */
 interface GroupEnd {
   readonly last: PullPage;
   /** The place on the last page at which the rows behind the group begin. */

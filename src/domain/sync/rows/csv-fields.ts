@@ -77,7 +77,7 @@ export function readCsvField(
   return text === null ? undefined : readNumberText(column, text);
 }
 
-/** The number that a text is in a column of integers or doubles, with all its digits; the text itself where it is none. */
+/** The number of a text in a column of integers or doubles, with all its digits; any other text itself. */
 export function readNumberText(column: Column, text: string): JsonValue {
   if (column.type === "integer") return readInteger(text);
   return column.type === "real" ? readReal(text) : text;

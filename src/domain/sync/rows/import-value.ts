@@ -60,7 +60,7 @@ export function importValue(
   return { problem: `${oddity}, which the timestamp column needs` };
 }
 
-/** The value as a push would have it; undefined for a boolean that is none. */
+/** The value as a push would have it; undefined for what is no boolean. */
 function givenValue(
   { files }: ValueTable,
   column: Column,

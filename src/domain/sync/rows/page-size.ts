@@ -8,10 +8,10 @@ const MAX_BYTES_PER_UNIT = 6;
 /** More than any number that is no `RawNumber`, `false` and `null` take. */
 const MAX_WORD_BYTES = 32;
 
-/** Values of a page beside its records and their list; more than enough. D-11.2. */
+/** More values than a page has outside of its records. D-11.2. */
 const OTHER_VALUES = 100;
 
-/** Counts the rows of a page. Rows that are small beside the page are only estimated, which costs next to nothing. */
+/** Tells when a page is full. Rows are only estimated while the page is far from full, which costs next to nothing. */
 export class PageSize {
   readonly #maxBytes: number;
   readonly #maxValues: number;

@@ -16,7 +16,7 @@ export interface StampRule {
 
 export const STAMP_NOW: StampRule = { fileTime: null, restores: false };
 
-/** A record, what is there of its key, and when. */
+/** A record, and what the store has of its key. */
 interface StampedWrite {
   /** The record's canonical time; null when it has none. */
   readonly time: string | null;

@@ -4,7 +4,7 @@ import type { JsonObject } from "../../shared/json.ts";
 import type { Column, Table } from "../table/table.ts";
 import type { TableSchema } from "../table/table-schema.ts";
 
-/** How a table is registered differently at both ends, as far as a run cares. */
+/** What differs between the registrations of a table at both ends and matters to a run. */
 interface SchemaDifferences {
   /** Why the table cannot move in either direction; null when it can. */
   readonly problem: AppError | null;

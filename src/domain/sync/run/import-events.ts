@@ -5,7 +5,7 @@ import type { FinishedEvent } from "./run.ts";
 
 /** A remark about one value, or about a whole record. */
 export interface RecordProblem {
-  /** Name of the column, or of a field that has none; null for the whole record. */
+  /** A column, or a field without a column; null for the whole record. */
   readonly column: string | null;
   /** The value as the file has it; null where there is none. */
   readonly value: JsonValue;

@@ -178,7 +178,7 @@ export interface FinishedEvent {
   readonly type: "finished";
 }
 
-/** A request to the remote failed, and is repeated after a wait. Told beside the events of S-6. D-7.11. */
+/** A failed request to the remote is repeated after a wait. D-7.11. */
 export interface RetryNotice extends OfTable {
   readonly type: "retry";
   /** Number of the attempt that comes, 2 or more. */

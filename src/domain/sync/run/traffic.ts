@@ -14,7 +14,7 @@ export interface TrafficCounts {
 export interface TrafficHistory {
   /** The minutes of the last day, the oldest first; without those that had no traffic. */
   readonly minutes: readonly TrafficCounts[];
-  /** The hours of the last 31 days, in the same way. */
+  /** The hours of the last 31 days, likewise. */
   readonly hours: readonly TrafficCounts[];
 }
 

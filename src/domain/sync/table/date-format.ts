@@ -2,7 +2,7 @@
 import { parseDate, parseDateTime } from "../../shared/time.ts";
 
 const TOKEN = /YYYY|MM|DD|HH|mm|ss|SSS|M|D|H|[\s\S]/g;
-/** The part of ISO 8601 that a token stands for, and its digits. */
+/** The part of a time that each token is, and its digits. */
 const PARTS: Readonly<Record<string, readonly [part: Part, digits: string]>> = {
   YYYY: ["year", String.raw`\d{4}`],
   MM: ["month", String.raw`\d{2}`],

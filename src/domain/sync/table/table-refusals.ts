@@ -31,7 +31,7 @@ export function sharedKey(keys: readonly string[]): string {
   return `rows in the database share an upsert key (${keys.join(", ")})`;
 }
 
-/** The name of a column that differs from the given one in upper and lower case only; null where there is none. */
+/** The problem of a column whose name differs from the database's only in case; null for none. */
 export function otherLetters(name: string, names: Iterable<string>): string | null {
   for (const other of names) {
     if (other.toLowerCase() === name.toLowerCase()) return `is called "${other}" in the database`;

@@ -25,7 +25,7 @@ export type ConflictRule = "overwrite" | "newer";
 
 export type EpochUnit = "seconds" | "milliseconds";
 
-/** The form of a table's files, as far as these do not tell it. D-14.1. */
+/** The form of a table's files, where the files do not tell it. D-14.1. */
 export interface FileForm {
   /** The character between two fields of CSV; null for a comma. */
   readonly delimiter: string | null;
