@@ -44,7 +44,6 @@ function writtenForm(document: Uint8Array): Uint8Array | null {
   });
 }
 
-/** The document of a row and its rest. */
 export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): Document {
   const fields = fieldsOf(table, row);
   if (rest === null) return fields;
@@ -52,7 +51,6 @@ export function wholeDocument(table: Table, row: Row, rest: Uint8Array | null): 
   return Object.keys(found).length === 1 ? { ...found, ...fields } : found;
 }
 
-/** The fields that repsync stores for a row. */
 function fieldsOf(table: Table, row: Row): Document {
   const fields: Document = storedFields(table, row);
   const { id } = row;

@@ -27,10 +27,10 @@ export interface DeletedKey extends Tombstone {
 }
 
 export interface Findings {
-  /** By table name and key text; the latest one of a key. */
+  /** The last tombstone of each key, by table name and key text. */
   readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, DeletedKey>>;
   readonly interrupted: ReadonlyMap<string, Interruption>;
-  /** Tables whose collection may have stopped to keep pre-images. */
+  /** Names of tables whose collections may keep no pre-images any more. */
   readonly changed: ReadonlySet<string>;
   readonly barrier: number | null;
 }
@@ -48,7 +48,7 @@ export function transactionsOf(events: readonly ChangeEvent[]): ReadonlySet<stri
   return new Set(events.flatMap((event) => transactionOf(event) ?? []));
 }
 
-/** Those of the transactions that leave no tombstone. */
+/** Those of the transactions whose deletes leave no tombstone. */
 export async function findOwnDeletes(
   db: Db,
   transactions: ReadonlySet<string>,
@@ -78,7 +78,7 @@ export class EventReader {
     this.#readers = new Map([...tables].map(([name, table]) => [name, keyTimeReader(table)]));
   }
 
-  /** `own` are the transactions that leave no tombstone. */
+  /** `own`: the transactions whose deletes leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
     const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
     let barrier: number | null = null;
@@ -110,7 +110,7 @@ export class EventReader {
     return { ...found, barrier };
   }
 
-  /** Forgets deletes before the note; later ones are of whoever has the name then. */
+  /** Forgets the deletes before the note. Later ones are about the next person with the name. */
   #forget({ table: name, text }: ForgottenValue, { tombstones }: Found): void {
     const ofTable = tombstones.get(name) ?? new Map<string, DeletedKey>();
     for (const [id, { key }] of ofTable) {
@@ -148,7 +148,7 @@ export class EventReader {
   }
 }
 
-/** The document after a change, as far as its key; null for a delete. */
+/** At least the key fields of the document after a change; null for a delete. */
 function documentAfter(before: Document, event: ChangeEvent): Document | null {
   if (event.operationType === "delete") return null;
   if (event.operationType === "replace") return event.fullDocument ?? {};

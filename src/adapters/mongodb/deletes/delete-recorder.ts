@@ -26,7 +26,6 @@ import { keepPreImages, Recording } from "./recording.ts";
 /** The pause before an instance tries again to become the recorder. */
 const LOOK_EVERY_MS = 1_000;
 const PAUSE_AFTER_FAILURE_MS = 250;
-/** Longest wait for a recorder to stop. */
 const STOP: CallLimit = { triesMs: 1_500, endMs: 1_500 };
 
 const DELETE_COLLECTIONS = [TOMBSTONES, DELETE_RECORDER, DELETE_BARRIERS, OWN_DELETES];
@@ -52,7 +51,7 @@ export class DeleteRecorder {
     this.#barrier = new DeleteBarrier(deps);
   }
 
-  /** Records the deletes of those of the tables that have `deletes`, and no longer those of the others. */
+  /** Records the deletes of tables with `deletes`, and stops recording those of other tables. */
   async prepare(tables: readonly Table[]): Promise<void> {
     const recorded = new Map(this.#tables);
     for (const table of tables) {

@@ -19,7 +19,6 @@ import { RowReader } from "../tables/row-reader.ts";
 import { keyAndTime, layoutOf } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
 
-/** Events of a piece. */
 const MAX_EVENTS = 1_000;
 /** Longest wait for an event. */
 const AWAIT_MS = 1_000;
@@ -66,7 +65,6 @@ interface CursorReply {
 
 type StreamDeps = Pick<StoreDeps, "client" | "db" | "clock">;
 
-/** `close()` was called. */
 export class StreamClosed extends Error {}
 
 export class DeleteStream {

@@ -35,11 +35,10 @@ const STATE_ID = "state";
 
 export interface RecorderState {
   readonly _id: string;
-  /** The recording instance, or null. */
   readonly recorder: ObjectId | null;
-  /** When the recorder loses its place, or instances with another registry leave it. */
+  /** When a silent recorder loses its place, and the registry of instances that have ended no longer counts. */
   readonly expiresAt: Date;
-  /** Where the stream resumes; null for the earliest `from`. */
+  /** Where the stream resumes; null where it begins at the earliest `from`. */
   readonly token: Document | null;
   readonly barrier: number;
   readonly tables: RecordedTables;
@@ -151,7 +150,6 @@ export class RecorderStates {
     });
   }
 
-  /** Frees the recorder's place at once. */
   async release(recorder: ObjectId): Promise<void> {
     const free = [{ $set: { recorder: null, expiresAt: "$$NOW" } }];
     await writeOne(this.#deps, (options) =>

@@ -31,7 +31,7 @@ import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recor
 /** The pause before an idle recorder keeps its place in the stream, and thereby its role. */
 const KEEP_EVERY_MS = 1_500;
 const FORGET_EVERY_MS = 60_000;
-/** Longer than clocks of servers differ. */
+/** More than the clocks of servers differ. */
 const NOTED_MS = 3_600_000;
 
 /** Server codes of streams that cannot resume. */

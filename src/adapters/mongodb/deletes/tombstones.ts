@@ -73,7 +73,7 @@ export class MongoTombstones implements Tombstones {
     });
   }
 
-  /** Counts also those whose row was written anew meanwhile, which `list` leaves out. */
+  /** Includes tombstones whose row was written anew, which `list` leaves out. */
   async countAfter(table: Table, after: string | null): Promise<number> {
     return await readSnapshot(this.#deps, async (tx) => {
       const { place } = await this.#at(table, after, tx);

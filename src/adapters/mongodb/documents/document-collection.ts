@@ -109,7 +109,6 @@ export class DocumentCollection {
   }
 }
 
-/** Keeps the stored types. */
 const WITH_TYPES = { promoteValues: false } as const;
 
 /** Locks are not compared. */

@@ -160,7 +160,7 @@ export class MongoDocuments implements DocumentStore {
     };
     const requireMade = async (collection: DocumentCollection) => {
       if (!this.#unmade.has(collection.name)) return;
-      // Within a transaction it cannot be made, and a transaction that has read it would block the making.
+      // A transaction cannot make the collection, and one that has read it would block the making.
       await this.#start(async () => {
         await endTransaction(this.#deps.client, place.session);
         await this.#make(collection);
@@ -182,7 +182,7 @@ function digestOf(collections: readonly DocumentCollection[]): string {
   return createHash("sha256").update(JSON.stringify(made)).digest("hex");
 }
 
-/** False also where one was dropped since. */
+/** False also when one of the collections has been dropped. */
 async function isMade(
   db: Db,
   digest: string,

@@ -34,7 +34,7 @@ import { readRowsBy } from "../tables/rows-by-value.ts";
 import { findStored, keyOfRow } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
-/** Most documents of a query that is joined with others. */
+/** A query for more documents is a message of its own. */
 const MOST_JOINED = 1_000;
 
 export interface TransactionPlace {
@@ -51,7 +51,6 @@ export class MongoTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #deps: StoreDeps;
   readonly #place: TransactionPlace;
-  /** Writes that are not sent yet. */
   readonly #pending = new Map<DocumentCollection, AnyBulkWriteOperation<Document>[]>();
   /** Locked keys, by collection and key. */
   readonly #locked = new Map<string, Lock>();
@@ -167,7 +166,7 @@ export class MongoTransaction implements Transaction {
     return { name: collection.name, stages: stagesOf(collection, query), isSmall: isSmall(query) };
   }
 
-  /** Time, versions and small queries in one message, large queries after it, all of one moment. Null stands for a query of other kinds. */
+  /** Time, versions and small queries in one message, large queries after it, all of one moment. A null in `planned` finds nothing. */
   async #find(planned: readonly (PlannedQuery | null)[], names: readonly string[]): Promise<Found> {
     const options = optionsIn(this.#place.session);
     const joins = names.length === 0 ? [] : joinPersonVersions(names);

@@ -15,7 +15,7 @@ import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
 import { PrimaryWatch } from "./primary-watch.ts";
 import { closingHint, tlsProblem } from "./tls-problems.ts";
 
-/** For one try to find a server; a call makes several until its deadline. */
+/** The time of one try to find a server. A call tries several times until its deadline. */
 const SERVER_SELECTION_MS = 5_000;
 const CONNECT_MS = 5_000;
 /** A frozen server is noticed, and its calls end, after this time and `CONNECT_MS`. */
@@ -23,7 +23,7 @@ const HEARTBEAT_MS = 2_000;
 /** At start: when silent hosts are logged, and when the start ends. D-10.4. */
 const NOTICE_MS = 4_000;
 const REACH: CallLimit = { triesMs: 20_000, endMs: 20_000 };
-/** Connections a server; a page uses up to two. */
+/** Connections per server; a page uses up to two. */
 const MAX_POOL_CONNECTIONS = 64;
 /** Longest wait for a free connection in one try. */
 const WAIT_QUEUE_MS = 5_000;

@@ -32,7 +32,7 @@ export class Deadline {
     this.#endMs = endMs;
   }
 
-  /** Has new time for tries, so that the outcome of a commit becomes known, and the same end. */
+  /** The same end with new time for tries, in which the outcome of a commit becomes known. */
   forCommit(): Deadline {
     return new Deadline(this.#clock, this.#limit, this.#endMs);
   }

@@ -37,7 +37,7 @@ export class Holder {
     this.#own = own;
   }
 
-  /** A failed renewal is made up for by the next one. */
+  /** Throws when the first renewal fails. The next renewal makes up for a later failure. */
   async begin(): Promise<void> {
     await this.#renew();
     const again = () => this.#renew().catch((error) => this.#signIn(error));

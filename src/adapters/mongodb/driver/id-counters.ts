@@ -13,7 +13,6 @@ export const COUNTERS: InternalCollection = { name: "repsync_counters" };
 interface CounterDocument {
   /** The name of a table, or of another counter. */
   readonly _id: string;
-  /** The greatest number taken. */
   readonly last: Long;
 }
 

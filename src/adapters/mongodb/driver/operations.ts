@@ -18,7 +18,6 @@ export interface StoreDeps {
   readonly callLimit: CallLimit;
 }
 
-/** For reads of `readCommitted()`. */
 export const COMMITTED = { readConcern: { level: "majority" } } as const;
 
 const SNAPSHOT = { level: "snapshot" } as const;
@@ -28,7 +27,7 @@ export interface TxOptions {
   readonly readConcern?: typeof SNAPSHOT;
 }
 
-/** A snapshot is named at every command, a transaction once. */
+/** The options of a command in a session: a snapshot is named in each command, a transaction only at its start. */
 export function optionsIn(session: ClientSession): TxOptions {
   return session.snapshotEnabled ? { session, readConcern: SNAPSHOT } : { session };
 }
@@ -37,8 +36,8 @@ export function optionsIn(session: ClientSession): TxOptions {
 const NO_SUCH_TRANSACTION = 251;
 
 /**
- * Sees every write acknowledged before. A replaced primary may still answer, so the read decides nothing that must take effect at
- * once, as the end of a right.
+ * Sees every write acknowledged before the call. A replaced primary may answer, so the result must not decide what takes effect at
+ * once, such as the end of a right.
  */
 export async function readCommitted<T>(
   { clock, primaryWatch, callLimit }: Pick<StoreDeps, "clock" | "primaryWatch" | "callLimit">,

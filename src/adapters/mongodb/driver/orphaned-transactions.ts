@@ -62,7 +62,7 @@ export function giveUpSession(client: MongoClient, tx: ClientSession): void {
     .catch(() => {});
 }
 
-/** Ends the running work of a session, and waits until it holds no lock, which an abort does not. */
+/** Ends the running work of a session, and waits until it holds no lock. An abort does not wait for that. */
 export async function endTransaction(client: MongoClient, tx: ClientSession): Promise<void> {
   const id = tx.id?.id.toUUID();
   if (id !== undefined) await killSessions(client, [id]);

@@ -1,5 +1,5 @@
-// A new primary may miss writes that the former one acknowledged, until a majority holds a write of its own. Reads wait for that, once
-// a primary.
+// A new primary may miss writes that the former one acknowledged, until a majority holds a write of its own. Reads wait for that once
+// per primary.
 import type { Db, MongoClient, TopologyDescription } from "mongodb";
 
 /** Longest wait for a confirmation; then the caller tries again. */
@@ -44,7 +44,6 @@ export class PrimaryWatch {
   }
 }
 
-/** Address and election of the primary. */
 function primaryOf({ servers }: TopologyDescription): string | null {
   for (const server of servers.values()) {
     if (server.type === "RSPrimary") {

@@ -20,7 +20,7 @@ interface Work {
   readonly table: Table;
   readonly makesIndexes: boolean;
   readonly dropsIndexes: boolean;
-  /** As the server lists it; undefined where there is none. */
+  /** The collection as the server lists it; undefined when it does not exist. */
   readonly info: Document | undefined;
 }
 

@@ -8,7 +8,7 @@ import { cutBatches, type InternalCollection } from "./collections.ts";
 import { takeNumbers } from "./id-counters.ts";
 import { nowExpression, type TimeSource } from "./server-clock.ts";
 
-/** One document a key. */
+/** One document per key. */
 export const TOMBSTONES: InternalCollection = {
   name: "repsync_tombstones",
   indexes: [{ name: "repsync_place", key: { table: 1, place: 1 } }],
@@ -22,7 +22,7 @@ export interface TombstoneDocument {
   readonly place: number;
   /** The key columns as JSON. */
   readonly key: string;
-  /** Canonical. */
+  /** A canonical time. */
   readonly deletedAt: string;
   /** When the tombstone was taken in or listed anew. */
   readonly takenAt: Date;
@@ -39,7 +39,7 @@ export async function findTombstones(
   tx: ClientSession,
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
-  // Most tables have no tombstones, which this finds out fast.
+  // A fast look, as most tables have no tombstones.
   const any = { session: tx, projection: { _id: 1 } } as const;
   if ((await tombstonesOf(db).findOne({ table: table.name }, any)) === null) return found;
   const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
@@ -126,7 +126,7 @@ function idOf(table: Table, text: string): string {
 // Own deletes leave no tombstone: of rows whose tombstone arrives in the commit, and of an erased person. The recorder knows them by
 // their transaction, which change events name.
 
-/** One document a transaction, until the recorder has passed it. */
+/** One document per transaction, until the recorder has passed it. */
 export const OWN_DELETES: InternalCollection = { name: "repsync_own_deletes" };
 
 interface OwnDeletes {
@@ -161,7 +161,7 @@ export async function forgetForGood(
   await notes.deleteOne({ _id }, { session: tx });
 }
 
-/** Names a transaction by what its session and its change events have. */
+/** Names a transaction by values that its session and its change events both have. */
 export function transactionName(session: UUID, txnNumber: number | Long): string {
   return `${session.toHexString()}/${txnNumber.toString()}`;
 }

@@ -16,7 +16,7 @@ import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
 /** How long a divisible commit meets conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
-/** Some transactions long: after a longer pause a body would starve beside a busy one. */
+/** A few transactions long. After longer pauses a body would starve beside busy writers. */
 const LONGEST_AFTER_CONFLICT_MS = 32;
 
 export interface TransactionScope {
@@ -25,9 +25,9 @@ export interface TransactionScope {
   readonly deadline: Deadline;
   /** Tries end once conflicts have lasted so long; absent: with the deadline. */
   readonly maxConflictsMs?: number | undefined;
-  /** Where a body waits for its next try after a conflict; absent: it pauses. */
+  /** Enters the queue in which a body waits after a conflict. Without a queue the body pauses. */
   readonly enterQueue?: (() => PlaceInQueue) | undefined;
-  /** True for a body that also waits there for its first try. */
+  /** True for a body that waits in the queue before its first try, too. */
   readonly isQueued?: boolean | undefined;
 }
 
@@ -63,7 +63,7 @@ export async function runTransaction<T>(
   const tx = client.startSession({ causalConsistency: false });
   const patience = new ConflictPatience(client, clock, maxConflictsMs);
   let place: PlaceInQueue | undefined;
-  /** Waits in the queue. False, at once, without a queue or when already in it. */
+  /** Waits in the queue. False without a wait when there is no queue, or the body is in it. */
   const queue = async () => {
     if (place !== undefined || enterQueue === undefined) return false;
     place = enterQueue();
@@ -92,7 +92,7 @@ export async function runTransaction<T>(
   }
 }
 
-/** Aborts after an error, except `TimeUp` and `CommitInDoubt`, behind which the transaction may go on. */
+/** One try. Aborts after an error, except after `TimeUp` and `CommitInDoubt`: the transaction may still be running then. */
 async function tryOnce<T>(
   tx: ClientSession,
   deadline: Deadline,
@@ -112,7 +112,7 @@ async function tryOnce<T>(
   }
 }
 
-/** Commits, again while the outcome is unknown. Throws `CommitInDoubt` when it stays unknown. */
+/** Commits, and repeats that while the outcome is unknown. Throws `CommitInDoubt` when it stays unknown. */
 export async function commit(tx: ClientSession, deadline: Deadline): Promise<void> {
   for (let tries = 0; ; tries++) {
     try {
@@ -141,7 +141,6 @@ export class Rerun extends Error {
   }
 }
 
-/** Repeats an attempt after each `Rerun`. */
 export async function withReruns<T>(
   scope: TransactionScope,
   attempt: () => Promise<T>,

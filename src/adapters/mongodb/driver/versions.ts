@@ -1,7 +1,7 @@
-// Numbers that the commit of every change raises, by which cached values are kept. Pages go by one number a table, in lanes, so that
-// pushes rarely write to one document; lookups by one a person and API key. A change of more than 64 people raises a number for
-// everybody, in lanes as well; other tools raise `all/tool`. No number falls, so equal sums mean no change. One number for everybody
-// halved the rate of lookups beside ten pushes a second.
+// Version numbers: every commit raises those of what it changes, and a cached value counts while its version stays. A table has one
+// number, in lanes, so that pushes rarely write to one document. A lookup has one per person and API key. A change of more than 64
+// people raises the number of everybody, in lanes as well; other tools raise `all/tool`. Numbers never fall, so equal sums mean no
+// change. One number for all lookups halved their rate beside ten pushes a second.
 
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
@@ -30,7 +30,7 @@ export interface JoinedVersions {
 interface VersionDocument {
   readonly _id: string;
   readonly v: number;
-  /** Of `all/<lane>` only: the number of commits that met every push. */
+  /** Only in `all/<lane>`: the number of commits that conflicted with every push. */
   readonly erasures?: number;
 }
 
@@ -107,7 +107,7 @@ export class Versions {
 /** The names whose versions a write of rows raises; empty for a table that lookups do not read. */
 export function namesChangedBy(table: Table, rows: readonly Row[]): ChangedNames {
   if (!isOfPeople(table)) return [];
-  // Found by other columns, a row may have had another username before.
+  // A row with another key may have had another username before.
   if (!table.keyColumns.some(({ name }) => name === "username")) return "everybody";
   return [...new Set(rows.map((row) => String(row["username"])))];
 }

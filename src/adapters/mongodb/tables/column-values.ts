@@ -35,7 +35,6 @@ interface VerbatimValue {
   readonly json: string;
 }
 
-/** As the driver writes it. */
 export type StoredValue = null | boolean | number | string | Long | Double | VerbatimValue;
 
 /** BSON's 32-bit integers are smaller, without their sign. */

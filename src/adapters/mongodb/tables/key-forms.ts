@@ -16,7 +16,7 @@ const MAX_EXACT = Number.MAX_SAFE_INTEGER;
 /** The greatest distance of a `Date` from 1970. */
 const MAX_DATE_MS = 8_640_000_000_000_000;
 
-/** The problem of a timestamp column with values behind which no read can go on; null for none. */
+/** The problem of a timestamp column with values after which a read cannot continue; null for none. */
 export async function placeProblem(
   collection: Collection,
   { name }: Column,

@@ -1,5 +1,5 @@
-// Documents in the order of their table. BSON dates of other programs are a stretch of the index of their own behind the texts, so both
-// stretches are read side by side.
+// Documents in the order of their table. An index holds the BSON dates of other programs in a stretch behind the texts. Both stretches
+// are read side by side.
 import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
@@ -41,7 +41,7 @@ interface DocumentsQuery {
 /** Server code for a range that does not end after its start. */
 const EMPTY_RANGE = 51175;
 
-/** `from` as in the query. */
+/** A part of an index; `from` as in `DocumentsQuery`. */
 interface Stretch {
   readonly filter: Document;
   readonly from: Document | null;
@@ -82,7 +82,7 @@ export async function* readOrdered(
     const closing = { killCursors: query.layout.table.name, cursors: open };
     // The server ends a left cursor after ten minutes.
     if (open.length > 0) await db.command(closing).catch(() => {});
-    // The driver holds unread documents until then.
+    // An unclosed cursor of the driver holds unread documents.
     await Promise.all(cursors.map((cursor) => cursor.close()));
   }
 }
@@ -135,7 +135,7 @@ function stretchesOf(query: DocumentsQuery): Stretch[] {
   const fromText = isDate ? placeAmongTexts(layout, from) : from;
   const fromDate = from === null || isDate ? from : placeAmongDates(layout, from);
   const dates = { filter: datesSince(layout, sinceTime), from: fromDate };
-  // Behind all dates, none is left forward, and all are in reverse.
+  // Behind all dates: forward no date is left to read, in reverse all of them are.
   const isBehindDates = from !== null && fromDate === null && !isReverse;
   return [{ filter: noDate, from: fromText }, ...(isBehindDates ? [] : [dates])];
 }

@@ -11,7 +11,6 @@ export function positionJson(position: Document): Document | null {
   return BSON.EJSON.serialize(position, { relaxed: false });
 }
 
-/** Null unless the JSON is a position in an index with these fields. */
 export function readIndexValues(json: unknown, names: readonly string[]): Document | null {
   const values: Document = orElse({}, () =>
     Object(BSON.EJSON.deserialize(Object(json), { relaxed: false })),

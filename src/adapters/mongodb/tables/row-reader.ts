@@ -85,7 +85,6 @@ export function readPosition(document: Uint8Array, { orderIndex }: TableLayout):
   return Object.fromEntries(names.map((name) => [name, all[name] ?? null]));
 }
 
-/** The document's timestamp, as stored. */
 export function readTime(document: Uint8Array, { timeField }: TableLayout): unknown {
   return BSON.deserialize(document, FOREIGN)[timeField ?? ""];
 }

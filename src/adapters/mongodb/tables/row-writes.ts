@@ -1,8 +1,8 @@
-// Writes rows within a transaction. Most writes are sent as upserts by key without a read, as a read first made writes of existing keys
-// an eighth slower. The guard, stamps, tombstones, numbers and records that may not be new need a read: the domain decides, new rows
-// are inserted in a quarter of the time, and others upserted. A row that stays as it is is not written; any concurrent change of
-// another row is a write conflict, after which the write runs again. The server tells how many rows of a bulk write changed and not
-// which: a write that changed late rows in part runs again and reads. A table that is being filled is not read.
+// Writes rows within a transaction. Most rows are sent as upserts by key, without a read: reading first makes writes of existing keys an
+// eighth slower. A write with a guard, stamps, tombstones, numbers, or records that must not be new reads first, and the domain decides.
+// It inserts new rows, in a quarter of the time of an upsert, and leaves out unchanged ones. A concurrent change of a written row is a
+// write conflict, after which the write runs again. The server tells how many rows of a bulk write changed, not which: a write that
+// changed only some of its late rows runs again with a read. A table that is being filled is not read.
 import type { ClientSession, Long } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
@@ -32,7 +32,7 @@ import { setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** Margin of lateness: a commit takes time to become visible, and runs have clocks of their own. */
 const MARGIN_MS = 5_000;
-/** Upserts tried first behind a refused one, then twice as many each time, as the next refused one may be near. */
+/** Upserts in the first try behind a refused one, as the next refused one may be near. Each further try has twice as many. */
 const FIRST_TRIED = 8;
 
 interface WriteOptions extends WriteRule {
@@ -58,7 +58,6 @@ interface Decided {
   readonly sent: readonly Upsert[];
 }
 
-/** What is known before the write decides. */
 interface There {
   readonly nowMs: number;
   /** `deletedAt` by the text of the key. */
@@ -100,7 +99,7 @@ export class RowWrites {
     return { ...written, visibleMs: nowMs + tookMs + MARGIN_MS };
   }
 
-  /** True when the outcome of the records and their times do not depend on stored rows. */
+  /** True when neither the outcome of the records nor their times depend on stored rows. */
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
@@ -113,7 +112,7 @@ export class RowWrites {
     return upserts.every((one) => one.refusedIfNew === undefined && hasTime(one));
   }
 
-  /** Throws `PartlyLate` unless all or none of late rows have changed. */
+  /** Throws `PartlyLate` unless all or none of the late rows have changed. */
   async #sendUnread(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Done> {
     const { changed, newRows } = await sendUpserts(this.#target(tx), upserts);
     const earliest = changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
@@ -157,7 +156,7 @@ export class RowWrites {
     }
   }
 
-  /** Decides by the transaction's snapshot, and applies what was decided of tombstones. Later changes of unsent rows come after this write. */
+  /** Decides by the rows in the snapshot, and applies decisions about tombstones. A later change of an unsent row comes after this write. */
   async #decide(
     upserts: readonly Upsert[],
     { nowMs, tombstones }: There,
@@ -199,7 +198,7 @@ export class RowWrites {
     }
   }
 
-  /** Without the guard the server finds equal rows, except a BSON date beside the text of its time. D-7.10. */
+  /** Without the guard all records are sent: the server finds equal rows, except a BSON date beside the text of its time. D-7.10. */
   #sentOf(
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,

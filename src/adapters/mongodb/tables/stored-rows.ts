@@ -19,7 +19,6 @@ const LIMITS = { maxItems: Number.POSITIVE_INFINITY, maxBytes: 8 * 1024 * 1024 }
 /** Keys whose commands are made in one turn. */
 const KEYS_AT_ONCE = { ...LIMITS, maxItems: 5_000, bytesOf: () => 0 };
 
-/** The key of a row that may be stored. */
 export type KeyOfRow = Pick<Upsert, "row" | "keyText" | "filter">;
 
 /** Keys that differ in the listed column only. */
@@ -95,7 +94,7 @@ function keyFilters(table: Table, keys: readonly KeyOfRow[]): Document[] {
   }));
 }
 
-/** Groups keys by all columns but the last, or but the first where that makes fewer groups. */
+/** Groups keys by all columns but the last. Where that makes many groups, all but the first may make fewer. */
 function groupKeys(table: Table, keys: readonly KeyOfRow[]): KeyGroup[] {
   const names = table.keyColumns.map(({ name }) => name);
   const byLast = groupBy(names.slice(0, -1), names.at(-1) ?? "", keys);

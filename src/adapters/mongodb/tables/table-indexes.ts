@@ -1,4 +1,4 @@
-// The indexes that a table needs, which others serve as one, and what is in the way of making them.
+// The indexes that a table needs, the indexes that serve in their place, and problems with making them.
 import type { Db, IndexDescriptionInfo } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -26,7 +26,7 @@ export function ownIndexName(keys: IndexKeys): string {
   return `${OWN_INDEX}${Object.keys(keys).join("-")}`;
 }
 
-/** The index that serves as the one on these keys; on rows only an index that has every row. */
+/** The index that serves for these keys. For the upsert key or the order it must have every row, and compare by bytes. */
 export function findIndex(
   { table, indexes }: Pick<FoundIndexes, "table" | "indexes">,
   keys: IndexKeys,
@@ -51,13 +51,13 @@ function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
   return JSON.stringify(index.key) === JSON.stringify(keys);
 }
 
-/** True for an own index of a changed upsert key: a unique one would refuse rows, and a plain one on the new key would allow it twice. */
+/** True for an own index of a former upsert key: a unique one would refuse rows, a plain one on the new key would allow repeated keys. */
 export function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
   if (!index.name?.startsWith(OWN_INDEX)) return false;
   return hasKeys(index, layoutOf(table).keyIndex) !== (index.unique === true);
 }
 
-/** Why missing indexes cannot be made, and what to do unless another program made what is there. */
+/** Why missing indexes cannot be made; in a table of repsync also what to do. */
 export function indexProblems(found: FoundIndexes): string[] {
   const { table, indexes, isForeign } = found;
   const missing = neededIndexes(table).filter((keys) => findIndex(found, keys) === undefined);

@@ -39,7 +39,7 @@ export function layoutOf(table: Table): TableLayout {
   return layouts.getOrInsertComputed(table, makeLayout);
 }
 
-/** BSON types behind which no read can go on: an array has several index entries, and no driver writes the others. */
+/** BSON types after which a read cannot continue: an array has several index entries, and no driver writes the others. */
 export const PLACELESS_TYPES = ["array", "undefined", "dbPointer"] as const;
 
 /** True when the store numbers new rows in `id`. */
@@ -66,7 +66,6 @@ export function positionOf({ table, timeField }: TableLayout, row: Row): Documen
     : { [timeField]: storeTime(time, row[time.name]), ...key };
 }
 
-/** The stored values of the key columns. */
 export function storedKey(table: Table, row: Row): Record<string, StoredValue> {
   const key: Record<string, StoredValue> = {};
   for (const column of table.keyColumns) {

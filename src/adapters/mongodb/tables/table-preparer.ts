@@ -64,7 +64,7 @@ async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   await saveDefinition(db, inspection);
 }
 
-/** Rows of an unnumbered time, or of other tools, may have numbers. */
+/** Keeps stored numbers from being given again: other tools may have written some, or repsync before the store numbered rows. */
 async function reserveIds(db: Db, collection: Collection): Promise<void> {
   const stages = [
     { $match: { id: { $type: ["int", "long"] } } },
@@ -75,7 +75,7 @@ async function reserveIds(db: Db, collection: Collection): Promise<void> {
   await reserveNumbers(db, collection.collectionName, last);
 }
 
-/** Numbers rows of an unnumbered time, in the order in which they came. */
+/** Numbers the rows that have no number yet, in the order in which they came. */
 async function numberRows(db: Db, collection: Collection): Promise<void> {
   for (let last: Document | null = null; ; ) {
     const rows: readonly WithId<Document>[] = await collection
@@ -170,7 +170,7 @@ async function restoreTimes(collection: Collection, former: string): Promise<voi
   const stages = [{ $set: { [former]: { json: `$${hidden}` } } }, { $unset: UNPARSED_FIELD }];
   const filter = { [hidden]: { $type: "string" }, [former]: null };
   await collection.updateMany(filter, stages);
-  // A parsed time has replaced the text beside it.
+  // A document with a parsed time no longer needs the text beside it.
   const isLeft = { [hidden]: { $exists: true } };
   await collection.updateMany(isLeft, { $unset: { [UNPARSED_FIELD]: "" } });
 }

@@ -62,14 +62,14 @@ interface Start extends PartPlace<Document> {
   readonly isReverse: boolean;
   /** True when no row is left. */
   readonly isOver: boolean;
-  /** True when the document before the page comes first. It is remembered: the next such page need not skip all rows again. */
+  /** True when the document before the page is read first. Its place is remembered, so that the next such page need not skip all rows. */
   readonly hasBefore: boolean;
 }
 
 interface Found {
   readonly rows: Row[];
   readonly last: Uint8Array | null;
-  /** True when documents were left. */
+  /** True when the read left out documents. */
   readonly isCut: boolean;
 }
 
@@ -257,7 +257,7 @@ export class TableReader {
     return { rows, last, isCut: false };
   }
 
-  /** Works in a snapshot; `isOfState` finds out its state, for reusing a total or a position. */
+  /** Works in a snapshot. With `isOfState` the work has the state of the table, by which totals and positions are reused. */
   async #read<T>(
     layout: TableLayout,
     { sinceTime = null, limit = this.#deps.callLimit }: CountQuery,
@@ -323,7 +323,6 @@ function partOf(place: Document, index: IndexKeys): Document {
   return Object.fromEntries(Object.keys(index).map((name) => [name, place[name]]));
 }
 
-/** For reads in the order of the key. */
 function inKeyOrder(layout: TableLayout) {
   return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
 }

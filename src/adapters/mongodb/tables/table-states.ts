@@ -55,7 +55,7 @@ export class TableStates {
     }
   }
 
-  /** The last known state, where it is still this one and its facts may be reused. */
+  /** The last known state, while it is current and its facts may be reused. */
   #find(tableName: string, activity: string): TableState | null {
     const known = this.#known.get(tableName);
     if (known?.activity !== activity) return null;

@@ -31,13 +31,13 @@ export class TableWrite {
   readonly table: Table;
   readonly #deps: VersionedDeps;
   readonly #filling: Set<string>;
-  /** False once anything was refused: a unique index may know a row that was taken for new. */
+  /** False after a refusal: a unique index may have refused a row that counted as new. */
   #insertsNew = true;
   #readsFirst = false;
   /** Records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
-  /** Of the last attempt: records, and those whose rows are new. */
+  /** The records of the last attempt, and how many of their rows are new. */
   #records = 0;
   #newRows = 0;
 
@@ -93,7 +93,7 @@ export class TableWrite {
     } else if (this.#records > 0) this.#filling.delete(this.table.name);
   }
 
-  /** The first of `count` numbers, of an earlier attempt where enough. Taken outside of the transaction, where all writes would meet. */
+  /** The first of `count` numbers, of an earlier attempt where they suffice. Taken outside of the transaction, in which all writes would conflict. */
   async #takeNumbers(count: number): Promise<Long> {
     if (this.#numbers === null || this.#numbers.count < count) {
       const first = await takeNumbers(this.#deps.db, this.table.name, count);
@@ -125,8 +125,8 @@ export class TableWrite {
   }
 
   /**
-   * Finds the refused upserts from the first one on. A try ends at the first, the next goes on behind it, so each upsert is sent about
-   * once. What is refused only together with others shows in the next attempt.
+   * Finds the refused upserts from the first one on. A try ends at a refused one, and the next goes on behind it, so each upsert is sent
+   * about once. An upsert that is refused only together with others is found by the next attempt.
    */
   async #findRefused(
     rows: RowWrites,

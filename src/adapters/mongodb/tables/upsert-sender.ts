@@ -49,7 +49,7 @@ interface Target {
   readonly tx: ClientSession;
 }
 
-/** Inserts new rows in a quarter of the time. An existing key is a refusal. */
+/** Inserts new rows, in a quarter of the time of upserts. An existing key is refused. */
 export async function sendInserts(to: Target, upserts: readonly Upsert[]): Promise<void> {
   for (const batch of cutUpserts(upserts)) {
     const inserts = batch.map(({ document }) => ({ insertOne: { document } }));

@@ -14,7 +14,7 @@ import { KEY_TIME_FIELD, layoutOf, storedKey, UNPARSED_FIELD } from "./table-lay
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
 /** Estimated bytes of a batch, well below the 16 MiB at which the driver splits a `bulkWrite`. A larger upsert is a batch of its own. */
 const MAX_BATCH_BYTES = 12 * 1024 * 1024;
-/** The driver prepares so few in one turn. */
+/** The most upserts of a batch, as the driver prepares a batch in one turn. */
 const MAX_BATCH_UPSERTS = 1_000;
 /** Upper estimates for an upsert without its fields, and for a field without its text. */
 const UPSERT_BYTES = 200;
@@ -23,7 +23,6 @@ const FIELD_BYTES = 80;
 const PART_BITS = 8;
 
 export interface Upsert {
-  /** Position of the record in the request. */
   readonly index: number;
   readonly row: Row;
   /** Equal for records with the same key. */
@@ -33,7 +32,6 @@ export interface Upsert {
   /** As in `RowWrite`. */
   readonly refusedIfNew: string | undefined;
   readonly estimatedBytes: number;
-  /** The stored key. */
   readonly filter: Document;
   readonly update: Document;
   /** The document of a new row. */
@@ -56,7 +54,7 @@ export interface UpsertPlan {
 /**
  * Turns records into upserts, sorted by a hash of the key. So all instances lock rows in one order; and the keys that a failed
  * transaction leaves in the unique index are not neighbours: a look-up steps over each, so that in key order 5,000 records take 16 s
- * after one aborted try instead of 0.9 s. New rows get numbers later. A step a record.
+ * after one aborted try instead of 0.9 s. New rows get numbers later. One step per record.
  */
 export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<UpsertPlan> {
   const failures: WriteFailure[] = [];
@@ -178,7 +176,7 @@ function isTooLarge({ estimatedBytes, filter, update }: Upsert): boolean {
   return BSON.calculateObjectSize({ filter, update }) > MAX_UPSERT_BYTES;
 }
 
-/** Upserts by hash, equal hashes in the order of arrival. A step a part. */
+/** Upserts by hash, equal hashes in the order of arrival. One step per part. */
 function* inOrder(parts: ReadonlyMap<number, HashedUpsert[]>): Steps<Upsert[]> {
   const upserts: Upsert[] = [];
   for (let bits = 0; bits < 2 ** PART_BITS; bits++) {
