@@ -24,7 +24,6 @@ import { type Found, findTables, isForeign, type TableEntryKept } from "../table
 import { Layout, rowAt } from "../tables/layout.ts";
 import { DELETED_AT, settle } from "../tables/tombstone-places.ts";
 
-/** Rows of one fetch. */
 const FETCH_ROWS = 500;
 
 const TABLES =
@@ -43,7 +42,7 @@ export async function dumpDatabase(
 ): Promise<Dump> {
   const collections = copiedOf(all);
   const layoutOf = (table: DumpedTable) => new Layout(tableOf(table), schema);
-  // Gives the deletes so far their places.
+  // Gives places to the deletes so far.
   const known = await database.read({ name: "dump.tables" }, (tx) => preparedTables(tx, schema));
   for (const table of known) await settle(database, layoutOf(table));
   const failure = (error: unknown) => (error instanceof Failure ? unavailable(error) : error);
@@ -105,7 +104,7 @@ async function countItems(tx: ServerTransaction, names: readonly string[]): Prom
   return items;
 }
 
-/** Tables that were ever prepared and still exist: programs may drop one that has left the registry. */
+/** Tables that were ever prepared and still exist: a program may drop a table that has left the registry. */
 export async function preparedTables(
   tx: ServerTransaction,
   schema: string,
@@ -137,7 +136,7 @@ async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<numb
   return Number(last);
 }
 
-/** Counts the deletes that have come since the list was settled: they get the next places. */
+/** Adds the deletes that have no place yet, as they get the next places. */
 async function withOpen(
   tx: ServerTransaction,
   { deleted }: Layout,

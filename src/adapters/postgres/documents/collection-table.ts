@@ -1,4 +1,4 @@
-// The table of a collection: a row a document, with its JSON, its bytes, and its place in each index.
+// The table of a collection: one row per document, with its JSON, its bytes, and its place in each index.
 import { type Key, keyBytes } from "../../../domain/shared/document-key.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import {
@@ -21,13 +21,11 @@ export class CollectionTable {
     this.name = `${SCHEMA}.${quoted(from.name)}`;
   }
 
-  /** Column names with their definitions. */
   get columns(): readonly (readonly [name: string, type: string])[] {
     const others = this.form.others.map((column) => [column, "bytea"] as const);
     return [["key", "bytea primary key"], ["doc", "json not null"], ...others];
   }
 
-  /** Makes the index of a column of places. */
   indexText(column: string): string {
     const name = quoted(`${this.form.collection.name}_${column}`);
     return `create index if not exists ${name} on ${this.name} (${quoted(column)}) where ${quoted(column)} is not null`;

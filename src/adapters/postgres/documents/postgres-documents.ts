@@ -1,4 +1,4 @@
-// Documents in the schema `repsync`. A body is a transaction on one snapshot; it runs again when it changes what another changed since.
+// Documents in the schema `repsync`. A body is a transaction on one snapshot, and runs again when it changes a row that has changed since.
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { checkKey, type Key } from "../../../domain/shared/document-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -128,7 +128,7 @@ async function makeTable(
   for (const column of table.form.placeColumns) await tx.script(table.indexText(column));
 }
 
-/** Puts every document again, which gives it its places in new indexes. */
+/** Puts every document again, so that it has its places in new indexes. */
 async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promise<void> {
   for (let after: Key | undefined; ; ) {
     const stretch: Stretch = { limit: PORTION, ...(after === undefined ? {} : { after }) };
@@ -154,7 +154,6 @@ class Body implements Transaction {
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
   readonly #tables: PostgresTables;
   readonly tables: BodyTables;
-  /** Writes that are not sent yet, by collection and key. */
   readonly #writes = new Map<string, Write>();
   readonly #raised = new Set<string>();
   #raisesEverybody = false;
@@ -250,7 +249,7 @@ class Body implements Transaction {
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
-      // Lookups ask for no keys when all is cached: a message would take a twentieth of their time.
+      // Lookups ask for no keys when everything is cached. A message would take a twentieth of their time.
       if (query.keys.length === 0) return [];
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }

@@ -1,5 +1,5 @@
-// Connections of Bun's client. A transaction reserves one, so that nothing of others comes between its messages. Each connection has a
-// client of its own, as a client of many opens all at once. The one given back last goes out first, so no more are open than needed.
+// Connections of Bun's client. A transaction reserves one, so that no other statement comes between its messages. Each connection has a
+// client of its own, as a client of many opens all at once. The one used last serves first, so that no more are open than needed.
 import { type ReservedSQL, SQL } from "bun";
 import { Failure } from "./errors.ts";
 
@@ -10,7 +10,7 @@ export type Parameter = string | number | boolean | null;
 export type Lines = readonly (readonly unknown[])[];
 
 export interface Connection {
-  /** Sends a statement at once, beside others. Throws `Failure`. */
+  /** Sends a statement at once, without waiting for earlier ones. Throws `Failure`. */
   query(text: string, parameters?: readonly Parameter[]): Promise<Lines>;
   /** Sends statements without parameters; resolves to the tag of a single one, such as `COMMIT`. */
   script(text: string): Promise<string>;
@@ -19,7 +19,7 @@ export interface Connection {
 }
 
 export interface Driver {
-  /** Waits for a connection. Throws `Failure`. */
+  /** Throws `Failure`. */
   connect(): Promise<Connection>;
   close(): Promise<void>;
 }
@@ -93,7 +93,7 @@ export class BunDriver implements Driver {
     return client;
   }
 
-  /** Takes a client back. When one is broken, idle ones may be broken silently, too. */
+  /** Takes a client back. When it is broken, idle ones may be broken silently, too. */
   #take(client: SQL, isUsable: boolean): void {
     if (!this.#clients.has(client)) return;
     const next = this.#waiting.shift();

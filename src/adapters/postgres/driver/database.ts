@@ -1,4 +1,4 @@
-// Transactions: they run again after conflicts, and ask the server after a lost reply to a commit.
+// Transactions: they run again after conflicts, and ask the server for the outcome after a lost reply to a commit.
 import { randomInt } from "node:crypto";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -30,14 +30,14 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 const INVALID_PARAMETER = "22023";
 const FIRST_PAUSE_MS = 2;
 const LONGEST_PAUSE_MS = 200;
-/** Conflicts of a divisible body after which the caller had better send less. */
+/** Conflicts of a divisible body after which the caller is told to send less. */
 const MANY_CONFLICTS = 8;
 /** Time in which the outcome of a commit has to become known. */
 const DOUBT_MS = 5_000;
 /** No body lasts longer, so no lock is older. */
 const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
-/** Processes of others that have held tables for more than 10 s. */
+/** Other programs' processes that have held tables for more than 10 s. */
 const LONG_LOCKS = `
 select l.pid::text, string_agg(distinct c.relname, ', ')
 from pg_locks as l join pg_class as c on c.oid = l.relation join pg_stat_activity as a on a.pid = l.pid
@@ -48,7 +48,7 @@ group by l.pid order by l.pid limit 5`;
 interface DatabaseDeps extends DatabaseSettings {
   readonly driver: Driver;
   readonly callLimit?: CallLimit;
-  /** Statements that give the role what it needs. */
+  /** Statements that give the role its rights. */
   readonly grants?: string;
 }
 
@@ -90,7 +90,7 @@ export class PostgresDatabase {
     const how = { isOneMoment: true, isReadOnly: false };
     const beganMs = this.#deps.clock.monotonicMs();
     const place = options.isQueued ? this.#queues.enter(options.name) : null;
-    // Those before it began earlier and have as much time, so the wait is no longer than that.
+    // Bodies before it began earlier and have the same time limit, so the wait ends within it.
     await place?.turn;
     const work = this.#run(options, how, body, beganMs);
     const result = await work.finally(() => place?.leave());
@@ -116,7 +116,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** The error of a change that others hold up. */
+  /** The error of a change that waits too long for other programs' locks. */
   async #heldUp(cause: Failure): Promise<AppError> {
     const lines = await this.ask("locks.look", LONG_LOCKS).catch(() => []);
     const held = lines.map(([pid, tables]) => `process ${pid} (${tables})`);
@@ -125,7 +125,7 @@ export class PostgresDatabase {
     return new AppError("store_unavailable", text, { cause, hint });
   }
 
-  /** As `change`, beside others. */
+  /** As `change`, but side by side with other instances, and with the usual deadline. */
   async step<T>(name: string, body: (tx: ServerTransaction) => Promise<T>): Promise<T> {
     return await this.#run({ name }, { isOneMoment: false, isReadOnly: false }, body);
   }
@@ -188,7 +188,7 @@ export class PostgresDatabase {
         throw unavailable(failure, hasRows);
       }
       if (turn === "shared" && isMet && !hasRows) {
-        // Without a pause: in it, bodies that never pause would always come first.
+        // No pause before a turn alone: bodies without pauses would always come first in it.
         turn = "alone";
         continue;
       }
@@ -198,7 +198,7 @@ export class PostgresDatabase {
     }
   }
 
-  /** One attempt. Throws where the outcome of a commit stays unknown, and when the time is over. */
+  /** One attempt. Throws when the outcome of a commit stays unknown, and when the time is over. */
   async #try<T>(how: Attempt, body: (tx: ServerTransaction) => Promise<T>): Promise<Outcome<T>> {
     let tx: ServerTransaction | null = null;
     let isOver = false;
@@ -209,7 +209,7 @@ export class PostgresDatabase {
         const result = await body(tx);
         return await this.#commit(tx, result);
       } catch (error) {
-        // Other errors, of the body or the port, reach the caller unchanged.
+        // Errors of the body and of the port reach the caller unchanged.
         const failure = error instanceof Failure ? (tx?.failure ?? error) : null;
         await tx?.rollBack();
         return { error, failure, hasRows: tx?.hasRows ?? false };
@@ -245,7 +245,7 @@ export class PostgresDatabase {
     return { result };
   }
 
-  /** The fate of a transaction. Null where it does not become known in time, or a restarted server may have given the id to another. */
+  /** The outcome of a transaction. Null where it stays unknown, or a restarted server may have given the id to another one. */
   async #statusOf({ id, life }: TransactionId): Promise<"committed" | "aborted" | null> {
     const limit = { triesMs: DOUBT_MS, endMs: DOUBT_MS };
     const how = { isOneMoment: false, isReadOnly: true };

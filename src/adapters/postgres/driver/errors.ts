@@ -33,12 +33,12 @@ export function isConflict({ state }: Failure): boolean {
   return state !== null && CONFLICTS.includes(state);
 }
 
-/** True when another connection may succeed: this one broke, or the server starts, ends or has too many. */
+/** True when another connection may succeed: this one broke, or the server starts, stops or has too many. */
 export function isPassing({ state }: Failure): boolean {
   return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
 }
 
-/** States of the connection, server, transaction or statement, and not of the rows. */
+/** Failures because of the connection, server, transaction or statement, not because of the rows. */
 const NOT_OF_ROWS = /^(?:0[389B]|2[56D]|3[BD]|40|42|5[357]|58|72|F0|XX)/;
 
 /** True when a record was refused, by its values, a constraint or a trigger. */
@@ -72,12 +72,12 @@ export function hasState(error: unknown, state: string): error is Failure {
   return error instanceof Failure && error.state === state;
 }
 
-/** A row was not written, and nothing says why. */
+/** The failure for a row that the server passed over without a reason. */
 export function passedOver(): Failure {
   return new Failure(Object.assign(new Error(PASSED_OVER), { errno: "P0001" }));
 }
 
-/** A missing right, found before the server says so. */
+/** The failure for a missing right, found before the server refuses a statement. */
 export function lackingRight(message: string): Failure {
   return new Failure(Object.assign(new Error(message), { errno: "42501" }));
 }

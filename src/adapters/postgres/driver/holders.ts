@@ -23,7 +23,7 @@ const END = "delete from repsync._holders where id = $1::text and process = $2::
 const FIND =
   "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text limit 1";
 
-/** Leaves no trace in a database that was not filled; the schema of another owner stays. */
+/** Drops the table in a database that was not filled; the schema of another owner stays. */
 const LEAVE = `
 do $body$ declare called regprocedure; is_held bool;
 begin
@@ -50,10 +50,10 @@ export class Holder {
     this.#own = [this.id, process];
   }
 
-  /** False when another process has the id. A failed renewal is made up for by the next one. */
+  /** False when another process has the id. The next renewal makes up for a failed one. */
   async begin(): Promise<boolean> {
     const { length } = await this.#database.change("holder.begin", async (tx) => {
-      // Not beside a claim, which looks for holders first.
+      // Not at the time of a claim, which looks for holders first.
       await tx.script(MAKE);
       return await tx.query(RENEW, this.#own);
     });

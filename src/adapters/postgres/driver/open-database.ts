@@ -1,4 +1,4 @@
-// Connects, and checks that repsync may trust its rows to the server. D-12.2.
+// Connects, and checks that the server can keep repsync's promises. D-12.2.
 import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, isAppError, orElse } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
@@ -21,7 +21,7 @@ export interface OpenOptions {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
   readonly callLimit?: CallLimit;
-  /** Told of a slow start; without it a server that is not there yet is not waited for. */
+  /** Told of a slow start. Without a logger a server that does not answer yet is an error at once. */
   readonly logger?: Logger;
 }
 
@@ -32,7 +32,7 @@ const RULES_HINT =
 type ServerFacts = Readonly<Record<string, unknown>>;
 
 const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
-/** Asks for `ServerFacts`, by qualified names, as the role's `search_path` holds. */
+/** Reads `ServerFacts`. Names are qualified, as the role's `search_path` counts here. */
 const READ_SERVER_FACTS = `
 select pg_catalog.json_build_object('version', ${setting("server_version_num")}::integer, 'shown', ${setting("server_version")},
   'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(),
@@ -186,7 +186,7 @@ export function readAddress(text: string): Address {
   if (orElse(null, () => decodeURIComponent(login)) === null)
     refuse("must write % as %25 in its user, password and database");
   const { searchParams } = url;
-  // What follows a question mark may be the rest of a password.
+  // Unknown names are not repeated: a password may have the question mark, and they are its end.
   const isKnown = [...searchParams.keys()].every((name) => ["schema", "sslmode"].includes(name));
   if (!isKnown) refuse("takes schema= and sslmode= behind its question mark, and nothing else");
   const mode = searchParams.get("sslmode") ?? "prefer";

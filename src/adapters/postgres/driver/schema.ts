@@ -11,7 +11,7 @@ const SLOTS = 4_096;
 /** The slot that counts for every name. */
 export const EVERYBODY = -1;
 
-/** The slot of a name, in SQL, whose texts have no NUL. */
+/** The slot of a name, in SQL. A text in PostgreSQL has no NUL. */
 const slotOf = (name: string) => `(hashtextextended(${name}, 0) & ${SLOTS - 1})`;
 
 /** Needs no right where the schema exists. */
@@ -22,9 +22,9 @@ end $body$;`;
 
 /**
  * Makes what is missing. An index is made only where its name is free, as `create index if not exists` waits for every writer. Rows of
- * `_versions` are only added, so that raising a version waits for nobody; the sum of a slot is its version. `_told` has times that
- * other programs wrote a table with. Both have full replica identity, as without a key a publication of all tables would forbid deletes.
- * Locks are those of running bodies, so a crashed server needs none.
+ * `_versions` are only added, so that raising a version waits for nobody; the sum of a slot is its version. `_told` has the times of
+ * rows that other programs wrote, by table. Both have full replica identity, as without a key a publication of all tables would forbid
+ * deletes. `_locks` has the locks of running bodies only, so a crash of the server loses nothing.
  */
 export const MAKE_SCHEMA = `${MAKE_NAMESPACE}
 create table if not exists repsync._facts (name text primary key, value text not null);
@@ -87,10 +87,10 @@ select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
 
 export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
 
-/** Keeps sums in fewer rows, beside others that add rows or do the same. */
+/** Sums rows of a slot into one, beside bodies that add rows or sum, too. */
 export const GATHER_VERSIONS = gather("_versions", "n", "sum");
 
-/** Keeps the earliest of many times. */
+/** Reduces the times told of a table to the earliest. */
 export const GATHER_TOLD = gather("_told", "at", "min");
 
 function gather(table: string, column: string, how: "sum" | "min"): string {
@@ -108,7 +108,7 @@ export const WRITES_OWN = "select set_config('repsync.own', $1::text, true)";
 
 export const TELL = "insert into repsync._told (slot, at) values ($1::int8, $2::text::timestamptz)";
 
-/** Takes what was told about a table. */
+/** Takes the times that were told of a table. */
 export const TAKE_TOLD = `
 with gone as (delete from repsync._told where slot = $1::int8 returning at) select min(at)::text from gone`;
 
@@ -123,8 +123,8 @@ from unnest($1::text[]) as name order by 1
 on conflict (place) do update set at_ms = excluded.at_ms`;
 
 /**
- * Shared turns run side by side; a turn alone waits for them, and later turns wait for it. Locking is no query, so the snapshot of a
- * body comes after the lock.
+ * Locks a turn. Shared turns run side by side. A turn alone waits for them, and later turns wait for it. Locking is no query, so a body
+ * gets its snapshot after the lock.
  */
 export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
 export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";

@@ -1,4 +1,4 @@
-// Texts in statements. A list is one parameter, so that statements are few and the server keeps their plans.
+// Texts in statements. A list is one parameter: statements then have few texts, and the server keeps their plans.
 
 export interface Statement {
   readonly text: string;
@@ -10,7 +10,6 @@ export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Quoted names with commas. */
 export function nameText(columns: readonly { readonly name: string }[]): string {
   return columns.map(({ name }) => quoted(name)).join(", ");
 }
@@ -19,7 +18,7 @@ export function literal(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }
 
-/** A list for `$1::text[]`, which may be cast on. */
+/** A list for `$1::text[]`, which a statement may cast to other types. */
 export function textList(values: Iterable<string | null>): string {
   const items: string[] = [];
   for (const value of values) {

@@ -5,10 +5,10 @@ import { TAKE_TURN, TAKE_TURN_ALONE } from "./schema.ts";
 import { literal, type Statement } from "./sql.ts";
 
 export interface Beginning {
-  /** True for one snapshot from the first statement; else each statement sees what was committed before. */
+  /** True for one snapshot from the first statement on. Otherwise each statement sees what was committed before it. */
   readonly isOneMoment: boolean;
   readonly isReadOnly: boolean;
-  /** Shared with others, or alone after those under way, first come, first served. Null for no turn. */
+  /** A turn beside other shared ones, or a turn alone after all earlier ones. Null for none. */
   readonly turn: "shared" | "alone" | null;
   /** The server ends a longer statement; 0 for no limit. */
   readonly statementMs: number;
@@ -26,7 +26,7 @@ export interface DatabaseSettings {
   readonly deadlockMs?: number;
 }
 
-/** Share of `deadlock_timeout` for waits: a statement that begins at the end of the share waits at most as long again. */
+/** The part of `deadlock_timeout` in which a transaction waits for locks: a wait that begins at its end is at most as long again. */
 const LOCK_SHARE = 0.3;
 const MAX_LOCK_MS = 500;
 /** 1, as 0 means no limit. */
@@ -52,7 +52,7 @@ const LIFE =
   "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())";
 const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 
-/** Asks for the fate of a transaction, and for the server's life. */
+/** Reads the outcome of a transaction, and the server's life. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
 /** The id of a transaction in a life of the server. */
@@ -67,8 +67,8 @@ export class ServerTransaction {
   readonly #beginning: Beginning;
   readonly #settings: DatabaseSettings;
   /**
-   * Longest wait for a lock, and time after the first row in which it waits for any: less than half of `deadlock_timeout`, so that of a
-   * deadlock with another program this transaction gives up.
+   * The longest wait for a lock, and the time after the first written row in which the transaction waits at all. Twice this time is less
+   * than `deadlock_timeout`, so in a deadlock with another program this transaction gives up.
    */
   readonly #lockMs: number;
   #started: Promise<void> | null = null;
@@ -107,7 +107,6 @@ export class ServerTransaction {
     this.#rowsMs ??= this.#settings.clock.monotonicMs();
   }
 
-  /** Begins once. */
   async begin(): Promise<void> {
     this.#started ??= this.#begin();
     await this.#started;
@@ -125,7 +124,7 @@ export class ServerTransaction {
     await Promise.all([this.begin(), this.#noting(this.#connection.script(text))]);
   }
 
-  /** Undoes work that throws, or that the server refuses; throws that error, and the transaction goes on. */
+  /** Undoes work that throws or that the server refuses, and throws that error. The transaction goes on. */
   async attempt(work: () => Promise<void>): Promise<void> {
     const opened = this.script("savepoint attempt");
     try {
@@ -152,7 +151,7 @@ export class ServerTransaction {
     for (const answer of this.#last) answer.catch(() => {});
   }
 
-  /** Throws `Failure`. Where its state is null, or the server was stopped, the outcome is unknown. */
+  /** Throws `Failure`. When its state is null, or the server was stopped, the outcome is unknown. */
   async commit(): Promise<void> {
     if (this.#started === null) return this.#end(true);
     if (this.failure !== null) throw this.failure;
@@ -173,12 +172,11 @@ export class ServerTransaction {
     this.#end(!isGone && (await rolledBack().catch(() => false)));
   }
 
-  /** Closes the connection at once. */
   cut(): void {
     this.#end(false);
   }
 
-  /** Stops waiting for locks once others may have waited for its own. */
+  /** Stops waiting for locks when others may have waited long for this transaction's own. */
   async #hurry(): Promise<void> {
     if (!this.#waits || this.#rowsMs === null) return;
     if (this.#settings.clock.monotonicMs() - this.#rowsMs < this.#lockMs) return;

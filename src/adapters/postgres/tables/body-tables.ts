@@ -91,7 +91,7 @@ export class BodyTables implements TableWrites {
     const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));
-    // Rules of the table judge each row that a key has in between; without rules the last row is enough. D-3.6.
+    // The table's rules judge every record of a key. Without rules only the last one is written. D-3.6.
     const isJudged = rounds.length > 1 && (await this.#rows.hasRules(layout));
     const decided: Decided[] = [];
     for (const [i, round] of (isJudged ? rounds : [records]).entries()) {
@@ -169,7 +169,7 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Writes what was decided, or nothing where the server refuses something, which is returned. */
+  /** Writes the decided changes. When the server refuses some, writes nothing and returns them. */
   async #send(sending: Sending): Promise<Refused> {
     const { layout, found, decided } = sending;
     const rows = await this.#tables.turns().run(sentRows(decided, found));
@@ -200,7 +200,7 @@ export class BodyTables implements TableWrites {
       await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
       refused = refusedOf(sending, { deletes, records });
-      // A rule about several rows may refuse none of them alone: then all stays written.
+      // Refused together, and none of them alone, as by a rule about several rows: all of them are written then.
       if (refused.records.length + refused.deletes.length > 0) throw UNDONE;
     });
     await finding.catch((thrown) => {
@@ -209,7 +209,7 @@ export class BodyTables implements TableWrites {
     return refused;
   }
 
-  /** Halves refused items until each refused one is found. Accepted ones stay done meanwhile, as rules may be about several. */
+  /** Halves refused items until each refused one is found. Accepted ones stay written meanwhile, as a rule may be about several. */
   async #findRefused<Item>(
     items: readonly Item[],
     act: (some: readonly Item[]) => Promise<void>,
@@ -295,7 +295,7 @@ function without<Item extends Pick<WriteFailure, "index">>(
   return items.filter(({ index }) => !indexes.has(index));
 }
 
-/** Never changed. */
+/** No refusals; never changed. */
 const NONE_REFUSED: Refused = { records: [], deletes: [] };
 
 /** The last record of each refused row, and the tombstones of each row that stays. */

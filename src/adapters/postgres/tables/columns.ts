@@ -21,7 +21,7 @@ const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
-/** Longer numbers get an exponent, where it makes them this short. */
+/** Longer numbers get an exponent, where that makes them this short. */
 const MAX_PLAIN_DIGITS = 400;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 const MAX_TOLD_CHARS = 40;
@@ -38,7 +38,6 @@ const TYPES: Readonly<Record<Column["type"], string>> = {
   json: "json",
 };
 
-/** A column's type on the server. */
 export function castType({ type, isKey }: Pick<Column, "type" | "isKey">): string {
   return isKey && type === "bigint" ? "int8" : TYPES[type];
 }
@@ -48,7 +47,7 @@ export function serverType(column: Pick<Column, "type" | "isKey">): string {
   return column.type === "text" ? 'text collate "C"' : castType(column);
 }
 
-/** In SQL, true for a time of the calendar, which runs can go by. */
+/** In SQL, true for a time of the calendar, the only times that runs can order by. */
 export function isOfCalendar(time: string, type: string): string {
   const [first, end] =
     type === "date"
@@ -57,7 +56,7 @@ export function isOfCalendar(time: string, type: string): string {
   return `${time} >= ${first} and ${time} < ${end}`;
 }
 
-/** A value as the server keeps it; undefined where the column cannot hold it. */
+/** A value in the server's form; undefined where the column cannot hold it. */
 export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue): Held {
   if (value === null) return null;
   switch (column.type) {
@@ -105,7 +104,6 @@ export function readValue(column: Pick<Column, "type" | "isKey">, text: unknown)
   }
 }
 
-/** Why a record fails whose value the column cannot hold. */
 export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: JsonValue): string {
   const told = isNumber(value)
     ? `the number ${cutText(numberText(value), MAX_TOLD_CHARS)}`

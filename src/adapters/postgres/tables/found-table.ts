@@ -13,7 +13,7 @@ export interface TableEntryKept {
   readonly timestamp: string | null;
   readonly deletes: boolean;
   readonly numbered: boolean;
-  /** A digest of its triggers, which another version of repsync may make otherwise. */
+  /** A digest of its triggers: another version of repsync may make different ones. */
   readonly triggers: string;
   /** Present for a table that another program made. */
   readonly isForeign?: true;
@@ -54,7 +54,7 @@ export interface FoundTable {
   readonly obstacles: readonly string[];
   readonly columns: readonly FoundColumn[];
   readonly indexes: readonly FoundIndex[];
-  /** Also of indexes that `indexes` leaves out. */
+  /** Includes indexes that are not in `indexes`. */
   readonly indexNames: readonly string[];
   readonly isMarked: boolean;
   /** Number of repsync's triggers that fire as they should. */
@@ -66,7 +66,7 @@ export interface FoundTable {
   readonly mayTrigger: boolean;
   /** True where rows come by logical replication, which fires no statement triggers. */
   readonly isReplicated: boolean;
-  /** False also where an obstacle may keep repsync from looking. */
+  /** False also when repsync cannot look because of an obstacle. */
   readonly hasRows: boolean;
 }
 

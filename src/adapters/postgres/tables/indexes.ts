@@ -42,7 +42,7 @@ export function hasOwnKeyIndex({ keyIndex, table }: Layout, { indexes }: FoundTa
   return own?.isUnique === true && isInOrder(own, table);
 }
 
-/** Makes the index anew. */
+/** Statements that make the index anew. */
 export function keyIndexTexts(layout: Layout, how: "unique" | "plain"): readonly string[] {
   const { keyIndex, name, table } = layout;
   const index = how === "unique" ? "unique index" : "index";
@@ -57,7 +57,7 @@ export function identityText({ keyIndex, name }: Layout): string {
   return `alter table ${name} replica identity using index ${quoted(keyIndex)};`;
 }
 
-/** Makes the index anew; without a time the one on the key is enough. */
+/** Statements that make the index anew. Without a time they only drop it, as the index on the key is enough. */
 export function orderIndexTexts(layout: Layout): readonly string[] {
   const { name, orderIndex, table } = layout;
   const drop = dropText(layout, orderIndex);

@@ -14,7 +14,7 @@ import { SCHEMA } from "../driver/schema.ts";
 import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
 
-/** Behind the slots of names. */
+/** The first slot after those of names. */
 const FIRST_SLOT = 2 ** 32;
 
 export interface OrderColumn {
@@ -26,7 +26,7 @@ export interface OrderColumn {
   readonly isTime: boolean;
 }
 
-/** Writes that fire a table's triggers. `unless replicated`: none of sessions in the role of a replica. */
+/** Writes that fire a table's triggers. `unless replicated`: not those of sessions in the role of a replica. */
 export type Watch = "always" | "unless replicated" | "never";
 
 export class Layout {
@@ -42,11 +42,11 @@ export class Layout {
   readonly numbers: string;
   /** The slot of the table's version. */
   readonly slot: number;
-  /** Known once the table was examined. */
+  /** Set when the table is examined. */
   watch: Watch = "always";
   /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
   grant: string | null = null;
-  /** Rows of some MiB, by the last read; few before. */
+  /** Rows with some MiB, as measured by the last read; few before. */
   portionRows = 200;
   /** Part of derived names, which have at most 63 bytes. */
   readonly short: string;
@@ -95,7 +95,7 @@ export class Layout {
     return `(select coalesce(${own}, ${literal(this.numbers)})::regclass)`;
   }
 
-  /** Columns as texts, of `t`. */
+  /** The columns of `t` as texts. */
   shown(columns: readonly Column[]): string {
     return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
   }

@@ -6,7 +6,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { held } from "./columns.ts";
 import { type Layout, NO_TIME, type OrderColumn } from "./layout.ts";
 
-/** Values of the first columns of an order, as texts. With fewer values than columns, the position is behind all rows that have them. */
+/** Values of the first columns of an order, as texts. A position with fewer values than columns is behind all rows with these values. */
 export type Position = readonly string[];
 
 /** The position of a row, which need not exist. */
@@ -43,7 +43,7 @@ export function positionAt(
   });
 }
 
-/** Selects rows behind, or up to, a position; `<` needs all values. */
+/** Selects rows behind, up to, or before a position. `<` needs a value for each column. */
 export function comparison(
   order: readonly OrderColumn[],
   sign: ">" | "<=" | "<",

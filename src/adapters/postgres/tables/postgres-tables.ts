@@ -146,12 +146,12 @@ export class PostgresTables implements TableStore {
     isCounted = true,
   ): Promise<PageSequence> {
     const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
-    // Nothing counts versions of a table without triggers, so each page has its own state.
+    // Without triggers nothing raises the version of a table, so each page has a state of its own.
     const known = layout.isWatched ? String(version) : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };
   }
 
-  /** Goes from the nearest bookmark to the row before an offset, and keeps a bookmark there for the next such page. */
+  /** Goes from the nearest bookmark to the row before an offset, and keeps a bookmark there for later pages. */
   async #nearest(
     tx: ServerTransaction,
     layout: Layout,
@@ -188,7 +188,6 @@ interface Portion {
   readonly bounds: Bounds;
   readonly columns: readonly Column[];
   readonly limitRows: number;
-  /** Reads from the end. */
   readonly isReverse: boolean;
 }
 

@@ -113,7 +113,7 @@ function columnText(column: Column): string {
   return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
 }
 
-/** Numbers rows in the order of the key, and has the server number those of other programs. */
+/** Numbers rows in the order of the key, and has the server number the rows of other programs. */
 async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> {
   const { name, numbered, numbers, table } = layout;
   if (numbered === null) return;
@@ -128,7 +128,7 @@ update ${name} as t set ${id} = n.number from (
 ) as n where t.ctid = n.ctid;`);
 }
 
-/** The record of deletes begins, goes on or is interrupted, as the registry says. */
+/** Begins, continues or interrupts the record of deletes, by the registry. */
 async function makeDeletes(
   tx: ServerTransaction,
   layout: Layout,

@@ -27,12 +27,12 @@ export class RowStatements {
     this.#tx = tx;
   }
 
-  /** Inserts new rows, and resolves to their number. */
+  /** Resolves to the number of inserted rows. */
   async insert(layout: Layout, rows: readonly Row[], columns: readonly Column[]): Promise<number> {
     const { name, table } = layout;
     const lists = layout.casts(columns).join(", ");
     const keys = nameText(table.keyColumns);
-    // Only a row committed since the snapshot can be in the way, and then the server gives up with a conflict.
+    // The key was free in the snapshot. When it has been taken since, the server fails with a conflict.
     const text = `insert into ${name} (${nameText(columns)}) select * from unnest(${lists}) on conflict (${keys}) do nothing`;
     return await this.#count(layout, text, layout.lists(columns, rows));
   }
@@ -61,7 +61,7 @@ export class RowStatements {
     return Number(count);
   }
 
-  /** True when what another program added to the table may refuse a record. */
+  /** True when additions of another program to the table may refuse a record. */
   async hasRules({ name, table }: Layout): Promise<boolean> {
     const keys = textList(table.keyColumns.map((column) => column.name));
     const [[has] = []] = await this.#tx.query(HAS_RULES, [name, keys]);
@@ -80,7 +80,6 @@ export class RowStatements {
     return await this.#count(layout, text, [value, ...values]);
   }
 
-  /** Resolves to the number of removed rows. */
   async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<number> {
     let removed = 0;
     for (const some of inParts(keys)) {
@@ -119,7 +118,7 @@ export class RowStatements {
     await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
   }
 
-  /** Forgets tombstones that rows outlive, as after writes of other programs. */
+  /** Forgets tombstones that rows outlive, as rows of other programs may. */
   async forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
     const { deleted, table } = layout;
     if (!table.deletes) return;

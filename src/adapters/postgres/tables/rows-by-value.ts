@@ -76,7 +76,6 @@ export async function changeRowsBy(
   if (at !== null) await tx.query(TELL, [String(layout.slot), at]);
 }
 
-/** Translates a refusal by a rule of the table. */
 function refusedChange(error: unknown): never {
   throw isRefusal(error) ? new AppError("invalid_request", refusalText(error)) : error;
 }

@@ -36,7 +36,6 @@ const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 const MAX_INDEX_COLUMNS = 32;
 /** The columns of a tombstone beside its key. */
 const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
-/** The server's long names of types. */
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
   int8: "bigint",
   float8: "double precision",
@@ -63,7 +62,7 @@ export async function examineTables(
   return examined;
 }
 
-/** Making triggers takes a right, and letting them always fire takes the owner. D-12.2. */
+/** Making triggers takes a right. Letting them fire for every write takes the owner. D-12.2. */
 function watchOf({ table }: Found): Watch {
   if (table === null) return "always";
   if (!table.mayTrigger || table.isReplicated) return "never";
@@ -135,7 +134,7 @@ async function problemsOf(
   return problems;
 }
 
-/** Problems of names and keys for which the server has no room, or another use. */
+/** Problems of names and keys that are too long for the server, or taken. */
 function limitProblems(layout: Layout): readonly string[] {
   const { columns, deletes, keyColumns } = layout.table;
   const problems = columns.flatMap(({ name }) =>

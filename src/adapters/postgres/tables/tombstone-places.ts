@@ -1,4 +1,5 @@
-// Places of tombstones: given when somebody asks, one after the other, so that a later commit has a later place, however early it began.
+// Places of tombstones: given on request, one after the other, so that a later commit has a later place, however early the transaction
+// began.
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";

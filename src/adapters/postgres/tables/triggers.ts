@@ -11,7 +11,7 @@ import type { Layout } from "./layout.ts";
 
 const EVENTS = ["insert", "update", "delete", "truncate"] as const;
 type Event = (typeof EVENTS)[number];
-/** When a trigger fires, and how it reads rows: before a truncate, in their table. */
+/** When a trigger fires, and the names of the rows that it reads. Before a truncate it reads the table. */
 const HOW: Readonly<Record<Event, Pick<Trigger, "time" | "referencing">>> = {
   insert: { referencing: "referencing new table as rows_after" },
   update: { referencing: "referencing old table as rows_before new table as rows_after" },
@@ -55,7 +55,7 @@ export function triggersText(layout: Layout): string {
 }
 
 interface Trigger {
-  /** Behind `repsync_`. */
+  /** The name without `repsync_`. */
   readonly short: string;
   readonly events: string;
   readonly call: string;
@@ -90,7 +90,7 @@ function functionName({ short }: Layout, event: string): string {
   return `repsync.${quoted(`_${event}_${short}`)}`;
 }
 
-/** Tells of other programs' writes, as `TableWrites.takeCommitted` says; bodies note their own. D-12.3. */
+/** Triggers that tell of other programs' writes, for `TableWrites.takeCommitted`; bodies note their own writes. D-12.3. */
 function tellingTriggers(layout: Layout): readonly string[] {
   const { slot, table } = layout;
   const column = timestampColumnOf(table);
