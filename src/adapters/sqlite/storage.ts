@@ -82,7 +82,7 @@ export class SqliteStorage implements FullStorage {
     }
   }
 
-  /** The locks of the open file hold it. A read-only file is refused. */
+  /** Holds the store by the locks of the open file. Refuses a read-only file. */
   async hold(): Promise<void> {
     await this.#database.write(() => this.#database.run(CHANGE_NOTHING), START_CALLS);
   }

@@ -62,7 +62,7 @@ function resultOf(end: WorkerEnd): CopyCounts {
   throw new AppError(end.kind, end.message, { hint: end.hint });
 }
 
-/** Tells the size of the copy so far, as SQLite copies in one silent call. */
+/** Watches the size of the copy, as SQLite copies in one call and reports nothing. */
 async function tellBytes(source: string, { path, onProgress }: BackUpJob): Promise<void> {
   const [whole, copied] = await Promise.all(
     [source, path].map((file) => stat(file).catch(() => null)),

@@ -73,7 +73,7 @@ function refuseFull(connection: OpenConnection, adminUsername: string | null): v
   }
 }
 
-/** Holds a prepared file. Throws `invalid_request` when another process has it open. */
+/** Opens a prepared file and holds it. Throws `invalid_request` when another process has it open. */
 export async function openStoppedFile(
   openSqlite: OpenSqlite,
   path: string,

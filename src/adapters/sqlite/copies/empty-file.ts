@@ -75,7 +75,7 @@ export class EmptyFile implements EmptyStore {
       const text = "The file of the new store cannot be made";
       throw new AppError("store_unavailable", text, { cause, hint: "Check its folder" });
     });
-    // A refusal removes nothing: another process may have filled the file by now.
+    // A refused file is not removed: another process may have filled it by now.
     const claim = await claimEmptyFile(openSqlite, target, adminUsername);
     await removeRemains(target);
     return new EmptyFile(options, claim, isNew);
@@ -88,7 +88,7 @@ export class EmptyFile implements EmptyStore {
     for (const table of tables) this.#asStoreError(() => setDeletes(connection, table));
   }
 
-  /** Takes the whole file of a backup, without the documents that are not kept, in place of `begin` and `write`. */
+  /** Takes the whole file of a backup, except documents that are not kept. Replaces `begin` and `write`. */
   async takeBackup(path: string, isKept: IsKept, stop?: AbortSignal): Promise<void> {
     try {
       const target = createWriteStream(this.#temp, { flags: "w", mode: 0o600 });
@@ -147,7 +147,7 @@ export class EmptyFile implements EmptyStore {
   async giveUp(): Promise<void> {
     this.#close();
     const temps = ["", "-wal", "-shm", "-journal"].map((suffix) => `${this.#temp}${suffix}`);
-    // Before the claim ends, as another process may claim the file then.
+    // Removed before the claim ends, as another process may claim the file then.
     for (const path of this.#isNew ? [...temps, this.#target] : temps) {
       await rm(path, { force: true }).catch(() => {});
     }

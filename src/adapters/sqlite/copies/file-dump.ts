@@ -27,17 +27,17 @@ import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
 const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
-/** Without the trigger, deletes before this moment are unknown. */
+/** A missing trigger has recorded nothing, so the record is complete from this moment on. */
 const DELETES = `SELECT list_id,
   CASE WHEN EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?2)
   THEN earliest_available ELSE strftime('%Y-%m-%dT%H:%M:%fZ', 'now') END AS complete_since
   FROM repsync_deletes WHERE table_name = ?1`;
 /** SQLite makes `sqlite_sequence` with the first list. */
 const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
-/** Follows the type of a column that numbers the rows. */
+/** Suffix of the type of a column that numbers the rows. */
 const NUMBERED = " auto_increment";
 
-/** Reads by a connection of its own, which the end of the dump closes. */
+/** Reads by a connection of its own. The end of the dump closes it. */
 export async function dumpFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -52,7 +52,7 @@ export async function dumpFile(
   }
 }
 
-/** Reads the collections and all tables. Nothing else may use the connection meanwhile. */
+/** Reads the collections and all tables. No other work may use the connection meanwhile. */
 export function dumpConnection(
   connection: OpenConnection,
   all: readonly AnyCollection[],

@@ -23,7 +23,6 @@ import { countItems, dumpFile } from "./file-dump.ts";
 import { isRowTable, tableNames, withBackup } from "./raw-connection.ts";
 
 export const BACKUP_TABLE = "repsync_backup";
-/** Backups of later programs may have another version. */
 const BACKUP_VERSION = "2";
 const BUSY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;
@@ -95,7 +94,7 @@ function checkIsBackup(connection: OpenConnection): void {
     throw new AppError("invalid_request", text);
   }
   const hasVersion = `SELECT 1 FROM pragma_table_info('${BACKUP_TABLE}') WHERE name = 'version'`;
-  // Earlier programs wrote a column for each fact.
+  // Earlier programs kept facts in columns.
   if (connection.all(hasVersion).length === 0) checkBackupFormat(1);
 }
 

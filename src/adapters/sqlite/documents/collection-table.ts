@@ -1,4 +1,4 @@
-// The table of a collection: a row a document, with its JSON, and a column for each index and each field of bytes.
+// The table of a collection: one row per document, with its JSON, and a column for each index and each field of bytes.
 import { orElse } from "../../../domain/shared/errors.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import { DocumentForm, rangesOf } from "../../../ports/stored-documents.ts";
@@ -82,7 +82,7 @@ export interface RangeSql {
 /** Disjoint ranges of a stretch, in the direction of reading. */
 export function conditionsOf(column: string, stretch: Stretch): readonly RangeSql[] {
   return rangesOf(stretch).map(({ from, before }) => {
-    // A document without a place in the index has NULL. Another program's key may be no bytes, and sort before all bytes.
+    // A document without a place in the index has NULL. A key of another program may be no bytes, and comes before all bytes.
     const [low, lows] = from.length === 0 ? ["IS NOT NULL", []] : [">= ?", [from]];
     const [high, highs] = before === null ? ["", []] : [` AND ${column} < ?`, [before]];
     return { condition: `${column} ${low}${high}`, values: [...lows, ...highs] };

@@ -93,7 +93,6 @@ class SqliteTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #database: SqliteBody;
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
-  /** Writes that are not sent yet. */
   #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
   readonly #raised: (readonly string[] | "everybody")[] = [];
   #nowMs: number | null = null;

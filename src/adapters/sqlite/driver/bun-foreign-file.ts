@@ -24,7 +24,7 @@ const TABLES =
   "AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
 const OWN_TABLE =
   "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name LIKE 'repsync\\_%' ESCAPE '\\' LIMIT 1";
-/** Without shadow tables, in which virtual tables keep their rows. */
+/** Views, virtual tables and triggers. The shadow tables of virtual tables are parts of these. */
 const LEFT_OUT =
   "SELECT CASE type WHEN 'virtual' THEN 'virtual table ' ELSE 'view ' END || name AS name FROM pragma_table_list " +
   "WHERE schema = 'main' AND type IN ('view', 'virtual') AND name NOT LIKE 'repsync\\_%' ESCAPE '\\' " +
@@ -148,7 +148,7 @@ function jsonOf(value: Exclude<ForeignValue, Uint8Array>): JsonValue {
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
 
-/** Hides the message of the driver, which may name paths. */
+/** Hides the driver's messages, which may name paths. */
 function reading<T>(work: () => T): T {
   try {
     return work();

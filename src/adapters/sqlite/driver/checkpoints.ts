@@ -1,11 +1,11 @@
 import { CHECKPOINT_PAGES, type OpenConnection, PRAGMAS } from "./open-connection.ts";
 
-/** For long writes; SQLite takes negative numbers as KiB. */
+/** The cache during a long write; negative numbers are KiB. */
 const LONG_WRITE_CACHE = -16_384;
 
 const WORKER = new URL("./checkpoint-worker.ts", import.meta.url);
 
-/** Has the log copied to the file: by a commit, or after a long write by another thread. */
+/** Copies the log to the file: in a commit, or after a long write in another thread. */
 export class Checkpoints {
   readonly #connection: OpenConnection;
   /** Null for `:memory:`. */
@@ -20,7 +20,7 @@ export class Checkpoints {
     this.#path = path;
   }
 
-  /** Sets the pages in the log at which a commit copies it. Without effect while the log is left to another thread. */
+  /** Sets the pages in the log at which a commit copies it. Does nothing while the log is left to another thread. */
   copyAt(pages: number): void {
     if (!this.#isAside && !this.#isClosed) this.#connection.set({ wal_autocheckpoint: pages });
   }

@@ -57,7 +57,7 @@ export class DatabaseFile {
     this.#checkLog();
   }
 
-  /** Syncs the log beside other work, so that the commit has less to do. Never rejects. */
+  /** Syncs the log before the commit, so that the commit has less to sync. Never rejects. */
   async syncLog(): Promise<void> {
     try {
       // SQLite locks the file and not the log, so closing the log drops no lock.

@@ -213,15 +213,15 @@ export class SqliteDatabase implements SqliteWork {
     return new Promise((resolve) => setImmediate(resolve));
   }
 
-  /** True for one of `CALLS_PER_TURN` calls, and after some time: consecutive calls on a file would leave others no turn. */
+  /** True at one of `CALLS_PER_TURN` calls, and after some time. Without turns, calls in a row would hold up everything else. */
   #isTurnDue(): boolean {
     const isDue = ++this.#calls % CALLS_PER_TURN === 0 || this.#turns.isOver;
     return this.#file !== null && isDue;
   }
 
-  /** Names the state of a table, within `read`. Equal names mean that no process has committed to the table in between. */
+  /** The state of a table, within `read`. The same name twice means that no process has committed to the table in between. */
   versionOf(tableName: string): string {
-    // By the writing connection: while it holds a write, no other process commits.
+    // By the writing connection: while it is in a write, no other process commits.
     const [row] = this.#writer.all("PRAGMA data_version");
     return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
@@ -233,7 +233,7 @@ export class SqliteDatabase implements SqliteWork {
 
   /** Throws `store_unavailable` unless the file answers in time and is still the one that was opened. */
   async ping(timeoutMs: number): Promise<void> {
-    // Work of this process holds `:memory:`, so the store answers.
+    // In `:memory:` a write of this process is under way: the store answers.
     if (this.#reader === null && this.#queue.isTaken && !this.#isClosed) return;
     await this.read(() => {
       this.#file?.check();

@@ -10,7 +10,7 @@ export interface SqliteStatement {
   /** The statement must cast an INTEGER beyond ±(2^53-1) to TEXT. */
   all(values: readonly SqliteValue[]): SqliteRow[];
 
-  /** A row at a time; to be read to the end, or left by `break`, before the next use of the statement. */
+  /** Gives one row at a time. Must be read to the end, or left by `break`, before the statement is used again. */
   iterate(values: readonly SqliteValue[]): Iterable<SqliteRow>;
 
   /** Returns the number of rows that an INSERT, UPDATE or DELETE changed. */

@@ -57,7 +57,7 @@ export function isBusy(resultCode: number | null): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** True when the file holds what SQLite never wrote. */
+/** True when the file holds bytes that SQLite never wrote. */
 export function isDamage(resultCode: number | null): boolean {
   const code = primary(resultCode);
   return code === DAMAGED || code === NO_DATABASE;

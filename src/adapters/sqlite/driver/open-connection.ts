@@ -43,8 +43,8 @@ export class OpenConnection {
   }
 }
 
-// With `synchronous=FULL` a commit that cannot be synced fails. One sync for several commits off the event loop was 5 to 13 %
-// faster, and needed 150 lines and a proof of every interleaving with checkpoints.
+// With `synchronous=FULL` a commit that cannot be synced fails. One sync for several commits off the event loop was tried: it was 5 to
+// 13 % faster, and needed 150 lines and a proof of every interleaving with checkpoints.
 
 /** Pages in the log at which a commit copies them to the file, in some milliseconds. */
 export const CHECKPOINT_PAGES = 1_000;
@@ -59,8 +59,7 @@ export const PRAGMAS = {
   wal_autocheckpoint: CHECKPOINT_PAGES,
 };
 
-/** For a look that writes nothing, not even the journal mode. D-11.4. */
+/** For an inspection, which writes nothing, not even the journal mode. D-11.4. */
 export const READ_ONLY_PRAGMAS = { busy_timeout: 0, query_only: 1 };
 
-/** For reads beside an uncommitted write. */
 export const READER_PRAGMAS = { busy_timeout: 0, query_only: 1, cache_size: -4_096 };

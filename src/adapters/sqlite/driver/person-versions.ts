@@ -1,5 +1,5 @@
-// Counts the changes of what lookups read, by person: triggers do so in the commit of the change, by any program. A person counts
-// in one of 4,096 slots, found by a hash of the username, so that the numbers outlive an erasure without the name.
+// Versions of what lookups read, by person. Triggers raise them in the commit of a change, by any program. A person has one of 4,096
+// slots, by a hash of the username: the numbers outlive an erasure, and the name does not.
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteBody } from "./run-body.ts";
 import { quotedName, uniqueKeys } from "./unique-keys.ts";
@@ -43,7 +43,7 @@ export function prepareVersions(database: SqliteDatabase, tables: readonly strin
   if (missing.length > 0) database.run(RAISE_ALL);
 }
 
-/** Makes the slots, within a write. */
+/** Within a write. */
 export function makeVersions(database: SqliteDatabase): void {
   database.run(CREATE);
   if (Number(database.all(COUNT)[0]?.["slots"]) < SLOTS) database.run(FILL);
@@ -131,7 +131,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   return triggers;
 }
 
-/** Unique keys by which one person's row can replace another person's. */
+/** Unique keys by which the row of one person can replace that of another. */
 function otherUniqueKeys(database: SqliteDatabase, table: string): readonly (readonly string[])[] {
   return uniqueKeys(database, table).filter((columns) => !columns.includes("username"));
 }

@@ -27,7 +27,7 @@ export interface SqliteBody extends SqliteWork {
   noteChanged(tableName: string): void;
 }
 
-/** Waits within a body; nobody else uses the connection meanwhile. */
+/** Waits within a body. No other work uses the connection meanwhile. */
 type Pause = (wait: () => Promise<void>) => Promise<void>;
 
 export interface BodyTools {

@@ -49,8 +49,8 @@ export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   return { deploymentId, isNew };
 }
 
-// Checks that this program may use a file, before a byte of it, or beside it, changes. D-11.4. Nothing is converted, so nobody has
-// to know who has the file open.
+// Checks that this program may use a file before a byte of the file or beside it changes. D-11.4. Nothing is converted, so nobody needs
+// to know which processes have the file open.
 
 interface ExamineOptions extends SqliteOptions {
   /** Checks what else has to fit, within a read. */

@@ -1,6 +1,6 @@
 import type { SqliteDatabase } from "./database.ts";
 
-/** An INTEGER PRIMARY KEY, which has no index. */
+/** The column of an INTEGER PRIMARY KEY, which has no index. */
 const ROW_NUMBER = "SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
 /** A null column stands for an expression. */
 const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column

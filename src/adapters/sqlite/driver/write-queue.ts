@@ -44,7 +44,7 @@ async function inTime(turn: Promise<void>, signal: AbortSignal): Promise<void> {
 /** The longest wait between tries; short, to catch the pauses of a busy writer. */
 const BUSY_WAIT_MAX_MS = 10;
 
-/** A time limit that starts when its signal is first asked for; real time, as a busy event loop makes waits longer. */
+/** A time limit. It starts when its signal is first read, and counts real time, as a busy event loop makes waits longer. */
 export class TimeLimit {
   readonly #durationMs: number;
   #signal: AbortSignal | null = null;
@@ -78,7 +78,7 @@ export async function whileBusy<T>(
 // A push of 300,000 records would hold the event loop for seconds: its steps give others a turn every 12 ms, while a second
 // connection reads the state before. The commit itself is one piece, of about a millisecond a megabyte of log.
 
-/** A write is long after so many steps, or after a step of so long a time, as of a row of tens of megabytes. */
+/** A write is long after this many steps, or after one step that takes this long, such as a row of tens of megabytes. */
 const LONG_WRITE_STEPS = 20_000;
 const LONG_STEP_MS = 100;
 

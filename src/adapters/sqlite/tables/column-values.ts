@@ -15,7 +15,7 @@ import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** The declared type and affinity: TEXT where SQLite must not turn digits into a number. */
+/** The declared type, which gives the affinity: TEXT where SQLite must not turn digits into a number. */
 export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
   switch (column.type) {
     case "integer":

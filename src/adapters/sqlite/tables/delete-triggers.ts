@@ -77,7 +77,7 @@ function wantedTriggers(
   ]);
 }
 
-/** In a table of another program the order of the row is computed once, in a subquery. */
+/** When the row was deleted. In a table of another program a subquery computes the order of the row once. */
 function ownDeletionTime(database: SqliteDatabase, table: Table): string {
   const foreign = database.foreignTables;
   if (!foreign.has(table.name)) return deletionTimeSql("OLD");
@@ -132,8 +132,8 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
 }
 
 /**
- * A later row removes its tombstone. So does a row in the millisecond of its delete: it was replaced by delete and insert, or keys
- * were moved up by one.
+ * A later row removes its tombstone. So does a row that arrives in the millisecond of its delete, as after a replacement by delete and
+ * insert, or when keys were moved up by one.
  */
 function forgetOlder(names: TombstoneNames): string {
   const isReplaced = `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`;
@@ -149,7 +149,7 @@ function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly (read
   );
 }
 
-/** The rows with another upsert key that the new row replaces. */
+/** The rows with other upsert keys that the new row replaces. */
 function takenRows(names: TombstoneNames, columns: readonly string[]): string {
   const isTaken = columns.map(quotedName).map((name) => `taken.${name} = NEW.${name}`);
   const isOther = `(${names.keyOf("taken")}) IS NOT (${names.keyOf("NEW")})`;

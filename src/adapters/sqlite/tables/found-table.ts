@@ -31,7 +31,7 @@ export interface FoundTable {
   readonly definition: Definition | null;
   /** By name, with the order column. */
   readonly columns: ReadonlyMap<string, FoundColumn>;
-  /** Unique indexes of others that compare by bytes. */
+  /** Unique indexes that repsync did not make and that compare by bytes. */
   readonly keys: readonly IndexColumns[];
   /** The INTEGER PRIMARY KEY; null without one. */
   readonly rowNumberColumn: string | null;
@@ -54,7 +54,7 @@ export function keyIndexName(tableName: string): string {
   return `repsync_key_${tableName}`;
 }
 
-/** Finds what has the name in any case; null when nothing has. */
+/** The object with this name in any case; null when the name is free. */
 export function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
   const [schema] = database.all(FIND, [tableName]);
   if (schema === undefined) return null;

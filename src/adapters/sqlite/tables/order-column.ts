@@ -43,7 +43,7 @@ export function orderExpression(table: Table, prefix = ""): string | null {
 }
 
 const OWN_DATES = ["[0-9]???-??-??"];
-/** The most frequent ones first. No fraction ends with three zeros. */
+/** The forms of this adapter, the most frequent first. No fraction ends with three zeros. */
 const OWN_TIMES = [
   ...[".?????[1-9]", "", ".??[1-9]"],
   ...[".????[1-9]0", ".???[1-9]00", ".?[1-9]0", ".[1-9]00"],
@@ -54,7 +54,7 @@ const MINUTE = "%Y-%m-%dT%H:%M";
 
 /** A text that begins with a digit, as time in UTC; null when it is none. */
 function otherTime(text: string): string {
-  // SQLite loads constant arguments for every written row, unless they depend on the row.
+  // SQLite loads constant arguments for every written row. Arguments that depend on the row are loaded when needed.
   const the = (value: string | number) =>
     `CASE WHEN ${text} NOTNULL THEN ${typeof value === "string" ? `'${value}'` : value} END`;
   const part = (of: string, from: number, length?: number) =>

@@ -50,7 +50,7 @@ export function triggerName(tableName: string, use: TriggerUse, name: string): s
   return `repsync_${use}.${name}.${tableName}`;
 }
 
-/** Drops all own triggers: a column that one of them names cannot be dropped. */
+/** Drops all own triggers, as SQLite drops no column that a trigger names. */
 export function dropOwnTriggers(database: SqliteDatabase, tableName: string): void {
   for (const use of ["delete", "stamp"] as const) new OwnTriggers(database, tableName, use).drop();
 }

@@ -85,7 +85,7 @@ function addColumns(database: SqliteDatabase, table: Table, found: FoundTable): 
   }
 }
 
-/** Without NOT NULL, as a registry may drop a column and go on; nulls are checked before writing. */
+/** A column without NOT NULL, as a registry may drop the column later. Writes check for nulls first. */
 function columnSql(column: Column): string {
   return `"${column.name}" ${declaredType(column)}${isNumberedByStore(column) ? " PRIMARY KEY" : ""}`;
 }
@@ -130,7 +130,6 @@ function orderIndexName(table: Table): string {
   return `repsync_order_${table.name}`;
 }
 
-/** Makes an index, anew when its SQL differs. */
 function setIndex(database: SqliteDatabase, name: string, sql: string): void {
   if (indexSql(database, name) === sql) return;
   dropIndex(database, name);

@@ -63,7 +63,7 @@ export class RowBinder {
     return { write, shape: this.#whole, values };
   }
 
-  /** A step a record. */
+  /** One step per record. */
   *bindAll(writes: readonly RowWrite[]): Steps<readonly BoundWrite[]> {
     const bound: BoundWrite[] = [];
     for (const write of writes) {

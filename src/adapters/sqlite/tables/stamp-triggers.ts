@@ -1,7 +1,7 @@
-// Stamps rows of a stamped table whose time other programs do not set: triggers set it in the same statement, as `stampFate` decides.
-// D-14.2. A row in `repsync_moment` silences them during a commit of this service. A stamp differs from the time before, so that no
-// trigger fires on it again, also with `recursive_triggers`; `changes()` does not count it. REPLACE removes the old row first: a
-// trigger before it notes the time of that row, and of the tombstone, which another trigger may remove.
+// Stamps rows of a stamped table when other programs leave their time alone: triggers set the time in the same statement, as
+// `stampFate` decides. D-14.2. A row in `repsync_moment` silences the triggers during a commit of this service. A stamp differs from the
+// time before, so no trigger fires on it again, also with `recursive_triggers`; `changes()` does not count it. REPLACE removes the old
+// row first. A trigger before that notes the time of the row, and that of its tombstone, which another trigger may remove.
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";

@@ -10,13 +10,13 @@ import { ORDER_COLUMN, qualifiedOrder } from "./order-column.ts";
 /** Consecutive rows: one range of one of the two indexes of every table. */
 export interface RowRange {
   readonly order: "table" | "key";
-  /** At the first row, at a time, or after a position in the direction of reading. */
+  /** The first row, a time, or the row after a position in the direction of reading. */
   readonly from: "first" | "time" | "position";
-  /** True where the range ends with a key; in the order of the key only. */
+  /** Ends with a key. Only in the order of the key. */
   readonly hasEnd?: boolean;
-  /** Reads from the end; only rows with a key, as no row compares as before NULL. */
+  /** Reads from the end, rows with a key only, as no row compares as before NULL. */
   readonly isReverse?: boolean;
-  /** True where the range ends with a time; in reverse only. */
+  /** Ends with a time. Only in reverse. */
   readonly hasEndTime?: boolean;
   /** Leaves out rows without a key. */
   readonly hasKey: boolean;
@@ -114,7 +114,7 @@ export class TableSql {
   }
 }
 
-/** A tuple with an expression finds no place in an index, so the expression is compared alone as well. */
+/** No index serves a tuple with an expression, so the expression is compared alone, too. */
 function startConditions(
   order: readonly string[],
   from: RowRange["from"],

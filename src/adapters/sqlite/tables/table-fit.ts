@@ -1,6 +1,6 @@
-// Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Keys must compare by bytes: under
-// NOCASE two keys of the other end would be one row. Columns must have the affinity of their type; other declarations of an
-// application refuse single records at most.
+// Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Keys must compare by bytes, as under
+// NOCASE two keys of another instance would be one row. Columns must have the affinity of their type. Other declarations of an
+// application only refuse single records.
 import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -111,7 +111,6 @@ function missingColumnProblem(column: Column, found: FoundTable): string | null 
   return needsValue ? "may not be null and would be in the rows that exist" : null;
 }
 
-/** The key must compare by bytes and be unique. */
 function keyProblems(database: SqliteDatabase, table: Table, found: FoundTable): string[] {
   const keys = table.keyColumns.map(({ name }) => `"${name}"`);
   if (keys.some((name) => !isComparedByBytes(database, found, name))) {

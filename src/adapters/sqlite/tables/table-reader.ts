@@ -43,12 +43,12 @@ interface OpenPage {
   readonly wantedRows: number;
   readonly totalRows: number | null;
   readonly size: PageSize;
-  /** Without a limit of bytes only the first rows of a portion are measured: measuring all takes a third of the time of reading. */
+  /** True when only the first rows of a portion are measured, without a limit of bytes: measuring all takes a third of the time of reading. */
   readonly isSampled: boolean;
   measuredRows: number;
   readonly rows: Row[];
   cursor: string | null;
-  /** True when the next row is too much, or there is none. */
+  /** True when the next row is too large for the page, or there is none. */
   isEnded: boolean;
 }
 
@@ -56,7 +56,7 @@ export class TableReader {
   readonly #database: SqliteDatabase;
   readonly #sql = new WeakMap<Table, TableSql>();
   readonly #bookmarks = new PageBookmarks<Place>();
-  /** Positions of rows that were read: values of other tools do not tell them. */
+  /** Positions of read rows, as values of other tools do not show their position. */
   readonly #places = new WeakMap<RowPosition, Place>();
 
   constructor(database: SqliteDatabase) {
@@ -116,7 +116,7 @@ export class TableReader {
     );
   }
 
-  /** A page at an offset starts with all rows before it to skip. */
+  /** The start of a page. At an offset it has all rows before the offset to skip. */
   #startOf(table: Table, first: Start, query: RowsQuery): SkippingStart {
     const { from } = query;
     if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
@@ -159,7 +159,7 @@ export class TableReader {
     };
   }
 
-  /** Goes from the nearest bookmark to an offset, in the index alone, and keeps a bookmark there. */
+  /** Goes from the nearest bookmark to an offset in the index alone, and keeps a bookmark there. */
   #nearestStart(table: Table, start: SkippingStart, sequence: PageSequence): SkippingStart {
     const { skipRows: offsetRows } = start;
     const bookmark = this.#bookmarks.find(sequence, offsetRows);
@@ -285,7 +285,7 @@ function startAtCursor(
   return { range, values: [...(position ?? []), ...(hasEndTime ? first.values : [])], skipRows };
 }
 
-/** After the position or at the first row, whichever is later: one condition makes one range of the index. */
+/** Starts after the position or at the first row, whichever is later. A single condition makes a single range of the index. */
 function startBehind(first: Start, position: Place | null, skipRows = 0): SkippingStart {
   const [time] = first.values;
   const order = position?.[0];
@@ -299,7 +299,7 @@ function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
   return isEnded || rows.length >= wantedRows;
 }
 
-/** Rows to read next, by the size of those before. */
+/** The number of rows to read next, by the size of the rows so far. */
 function portionRows({ measuredRows, size }: OpenPage): number {
   if (measuredRows === 0) return FIRST_PORTION_ROWS;
   return Math.max(1, Math.floor((PORTION_BYTES / size.bytes) * measuredRows));

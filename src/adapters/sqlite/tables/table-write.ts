@@ -25,7 +25,7 @@ import { keptTime } from "./tombstone-sql.ts";
 import { TombstoneWrites } from "./tombstone-writes.ts";
 
 type TableWriteRules = Pick<DecisionRule<never>, "conflict" | "stamps">;
-
+/** `passed over`: a trigger left the record out without an error. */
 /** A trigger may pass over a record in silence. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
@@ -53,7 +53,7 @@ export class TableWrite {
   readonly #isGuarded: boolean;
   /** True when a changed row always has the time of its record. */
   readonly #writesTime: boolean;
-  /** `aheadLimit`, and the same as `repsync_order`. */
+  /** `aheadLimit`, as a canonical time and as `repsync_order`. */
   readonly #aheadLimit: string;
   readonly #aheadOrder: string;
   /** The earliest `repsync_order` of changed rows and of kept ones. */
@@ -93,14 +93,14 @@ export class TableWrite {
     };
   }
 
-  /** Writes tombstones first. A step a write. */
+  /** Writes tombstones first. One step per write. */
   *all(deleted: readonly TombstoneWrite[], records: readonly BoundWrite[]): Steps<void> {
     for (const tombstone of deleted) {
       this.#bury(tombstone);
       yield;
     }
     yield* this.#tombstones?.meet(records.values().map(keyOf)) ?? [];
-    // Triggers then take the time of this commit, and stamp nothing.
+    // With a row in `repsync_moment`, triggers take its time and stamp nothing.
     const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
     const now = keptTime(formatMs(this.#nowMs));
     if (isMoment) this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
@@ -176,7 +176,7 @@ export class TableWrite {
     return this.#tombstones.keepsOut(() => keyOf(bound), parseDateTime(orderOf(bound)));
   }
 
-  /** The statement compares plain times; the domain ranks the others, which are rare. */
+  /** The statement compares plain times. The domain ranks all others, which are rare. */
   #writeGuarded(bound: BoundWrite): RecordFate {
     const order = orderOf(bound);
     if (this.#table.stamped && order === FIRST_ORDER && this.#isUndecided(bound)) return "kept";
@@ -192,7 +192,7 @@ export class TableWrite {
     return "kept";
   }
 
-  /** Nothing tells which of two rows without a time is newer. D-14.2. */
+  /** True when nothing tells which of two rows without a time is newer. D-14.2. */
   #isUndecided(bound: BoundWrite): boolean {
     const stored = this.#stored(bound);
     return stored !== null && stored.order === FIRST_ORDER && stored.isChanged;
@@ -202,7 +202,7 @@ export class TableWrite {
     return this.#run(bound, "overwrite") ? "changed" : this.#unwritten(bound);
   }
 
-  /** Only a trigger of another program passes over a record that nothing keeps out. */
+  /** The fate of a record that changed nothing. Only a trigger of another program may have left it out. */
   #unwritten(bound: BoundWrite): RecordFate {
     this.#hasForeignTrigger ??= this.#database.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
     if (!this.#hasForeignTrigger) return "same";
@@ -215,7 +215,7 @@ export class TableWrite {
     if (this.#table.timestampColumn === null) return;
     const hasTime = this.#writesTime && bound.shape.timePlace !== null;
     const order = hasTime ? orderOf(bound) : (this.#buries.orderAt(keyOf(bound)) ?? "");
-    // Every run reads rows without a time.
+    // A row without a time is read by every run anyway.
     if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
 
@@ -239,7 +239,7 @@ export class TableWrite {
     };
   }
 
-  /** False where another program wrote the same values in another form, as a time with a zone, or JSON with spaces. D-4.7. */
+  /** False where another program wrote the same values in another form, such as a time with a zone, or JSON with spaces. D-4.7. */
   #changes({ row }: RowWrite): boolean {
     const [there = {}] = readRowsWithKeys(this.#database, this.#table, [row]);
     const names = changedColumns(this.#table, row, there);

@@ -17,7 +17,7 @@ export const TOMBSTONE_TABLES = [
 const FORM = "%Y-%m-%dT%H:%M:%f";
 const MACHINE_NOW = `strftime('${FORM}', 'now') || '000'`;
 
-/** The time of a commit of this service within one, else the machine's. */
+/** The time of this service's commit during one, otherwise that of the machine. */
 export const TRIGGER_NOW = `coalesce((SELECT now FROM repsync_moment), ${MACHINE_NOW})`;
 /** Later times are too far ahead. D-7.1. */
 const TRIGGER_LIMIT = `(strftime('${FORM}', ${TRIGGER_NOW}, '+${MAX_AHEAD_MS / 1000} seconds') || '000')`;

@@ -40,8 +40,8 @@ export class TombstoneWrites {
   }
 
   /**
-   * Takes in a tombstone, which a table without deletes does not keep. Tells whether a row was removed, whether a trigger kept the
-   * row, or the `repsync_order` of a row that outlives the tombstone.
+   * Takes in a tombstone and removes its row. A table without deletes keeps no tombstone. Tells whether a row was removed, whether a
+   * trigger kept the row, or the `repsync_order` of a row that outlives the tombstone.
    */
   bury({ key, deletedAt }: Tombstone): {
     readonly isRemoved: boolean;
@@ -62,7 +62,7 @@ export class TombstoneWrites {
     return { isRemoved: isThere };
   }
 
-  /** Finds the tombstones of records before they are written. A step a key. */
+  /** Finds the tombstones of records before they are written. One step per key. */
   *meet(keys: Iterable<BoundKey>): Steps<void> {
     const { list } = this.#names;
     if (this.#database.all(`SELECT 1 FROM ${list} LIMIT 1`).length === 0) return;
@@ -101,7 +101,7 @@ export class TombstoneWrites {
     const key = keyOf();
     const deletedAt = this.#met.get(keyText(key));
     if (deletedAt === undefined || outlives(time, deletedAt, this.#aheadLimit)) return false;
-    // An earlier record of this write may have removed it.
+    // An earlier record of this write may have removed the tombstone.
     if (this.#deletedAt(key) === null) return false;
     this.#list(key, deletedAt);
     return true;
@@ -114,8 +114,8 @@ export class TombstoneWrites {
   }
 
   /**
-   * Removes a row. False where a trigger keeps it in silence; throws what a trigger raises. A tombstone of the key keeps its place:
-   * with a greater time in it, the row's trigger lists none.
+   * Removes a row. False where a trigger keeps the row without an error; throws an error that a trigger raises. A tombstone of the key
+   * has the latest time meanwhile, so that the row's trigger lists no other and the tombstone keeps its place.
    */
   #remove(key: BoundKey, kept: string | null): boolean {
     const { table, list } = this.#names;
