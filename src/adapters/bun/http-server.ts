@@ -79,7 +79,7 @@ function listeningInodes(port: number): string[] {
   );
 }
 
-/** An empty text for the descriptor that listed the folder, which is closed. */
+/** The target of a link; empty for the descriptor that listed the folder, as it is closed by now. */
 function targetOf(descriptor: string): string {
   return orElse("", () => readlinkSync(`${DESCRIPTORS}/${descriptor}`));
 }

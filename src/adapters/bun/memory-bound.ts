@@ -3,7 +3,7 @@ import process from "node:process";
 import { orElse } from "../../domain/shared/errors.ts";
 import type { Clock } from "../../ports/runtime/runtime.ts";
 
-/** Memory over what the last collection left, at which the next one starts. Keeps the copying of files below 256 MiB. */
+/** The ratio of memory to what the last collection left, at which the next one starts. Work on files then stays below 256 MiB. */
 const GROWTH = 1.1;
 /**
  * The growth after a vain collection, which freed less than half of the growth. A collection stops the service for up to 100 ms;

@@ -87,7 +87,7 @@ function toRecord(names: readonly string[], texts: readonly CsvField[], line: nu
   return { ...place, record, problem: null };
 }
 
-/** Yields the lines before a place that is no CSV, the header too, and then throws. */
+/** Yields the lines with the header. At a place that is no CSV, it throws after the lines before. */
 async function* parseCsv(
   chunks: AsyncIterable<string>,
   delimiter: string,

@@ -4,7 +4,6 @@ import { isJsonObject, parseJsonOr } from "../../domain/shared/json.ts";
 import { cutText, showHidden } from "../../domain/shared/text.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 
-/** Characters of the peer's text in a message. */
 const MAX_QUOTED_CHARS = 200;
 
 interface WireProblem {
@@ -113,7 +112,7 @@ function reasonOf(error: unknown): string {
   return "code" in inner && typeof inner.code === "string" ? inner.code : inner.message;
 }
 
-/** The text in one line of bounded length that no terminal obeys. D-11.3. */
+/** The text as one short line without control characters. D-11.3. */
 function quotable(text: string): string {
   return cutText(showHidden(text.toWellFormed().trim()), MAX_QUOTED_CHARS);
 }

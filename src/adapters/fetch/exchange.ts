@@ -23,7 +23,6 @@ export interface Reply {
   readonly headers: Headers;
   /** After decompression. */
   readonly body: Uint8Array<ArrayBuffer>;
-  /** Turns for parsing the body. */
   readonly turns: Turns;
 }
 
@@ -79,7 +78,6 @@ function requestInit(request: ExchangeRequest, signal: AbortSignal): RequestInit
 class Deadline {
   readonly #controller = new AbortController();
   readonly #ended: Promise<never>;
-  /** Stops the timer and the listening to the caller. */
   readonly release: () => void;
 
   /** Starts the timer. An already aborted signal ends the exchange at once. */

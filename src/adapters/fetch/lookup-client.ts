@@ -18,7 +18,7 @@ export interface LookupClientOptions {
   readonly fetch?: (url: string, init: RequestInit) => Promise<Response>;
   /** Milliseconds for one request, 1 to 2,147,483,647; 15,000 when absent. */
   readonly timeoutMs?: number;
-  /** Longest wait in milliseconds for a used-up limit, 0 for none, and no longer than a timer can be; 60,000 when absent. */
+  /** Longest wait in milliseconds after a limit is used up: 0 for none, at most 2,147,483,647; 60,000 when absent. */
   readonly maxWaitMs?: number;
 }
 

@@ -12,7 +12,7 @@ import { readJson, type Turns } from "../../ports/runtime/turns.ts";
 import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 
-/** More than the tables or columns of any deployment; so few are checked in one turn. */
+/** The most members of an object: more than any deployment has tables or columns, and checked in one turn. */
 const MAX_FIELDS = 10_000;
 
 /** A type of value, and its name in messages. */

@@ -57,7 +57,7 @@ function addRecord(found: FoundRecord[], text: string, line: number): void {
 
 const ONE_ARRAY =
   "a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)";
-/** A longer name is on no path. */
+/** Longer names are in no path. */
 const MAX_NAME_CHARS = 1_000;
 
 const NEWLINE = 0x0a;
@@ -235,7 +235,7 @@ class ArrayScanner {
     this.#fail(path === null ? ONE_ARRAY : `there is no array at "${path}" in the JSON document`);
   }
 
-  /** Fails with the path to name, where no path is given and the candidate holds objects. */
+  /** Fails when the caller gave no path and the candidate holds objects. The message has the path to give. */
   #tell(code: number): void {
     const place = this.#candidate;
     this.#candidate = null;

@@ -43,7 +43,7 @@ const IPV6: readonly (readonly [address: string, prefix: number])[] = [
   ["ff00::", 8],
 ];
 
-/** One list a family: a mixed list takes IPv4 addresses as mapped ones. */
+/** One list per family, as a mixed list takes IPv4 addresses as mapped ones. */
 const PRIVATE_IPV4 = listOf("ipv4", IPV4);
 const PRIVATE_IPV6 = listOf("ipv6", IPV6);
 

@@ -59,7 +59,7 @@ export interface SentFile {
   readonly onSent?: (bytes: number) => void;
 }
 
-/** What a file is like. */
+/** How to read or write a file. */
 export type FileForm = Partial<
   Record<"path" | "encoding" | "delimiter" | "decimal" | "date_format", string>
 >;
@@ -168,7 +168,6 @@ type Names<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | Names<Rest>
   : never;
 
-/** The options of an operation. */
 export type RequestOptions<O extends keyof Operations> = Omit<Operations[O], "reply" | "event"> &
   ([Names<O>] extends [never] ? unknown : { readonly path: Record<Names<O>, string | number> }) & {
     readonly signal?: AbortSignal;

@@ -1,4 +1,3 @@
-/** The body of a refusal. */
 interface ErrorBody {
   readonly code?: string;
   readonly detail?: string;
@@ -49,9 +48,8 @@ export class RequestError extends Error {
     this.requestId = headers.get("x-request-id") ?? "";
   }
 
-  /** Reads the error from a reply. */
   static async of(response: Response): Promise<RequestError> {
-    // A proxy answers so for a service that is away.
+    // A proxy replies with these while the service is away.
     if (response.status === 502 || response.status === 504) return unreachable();
     const body = (await response.json().catch(() => null)) as ErrorBody | null;
     return new RequestError(response.status, body ?? {}, response.headers);

@@ -1,7 +1,6 @@
 import type { Operations, Reply, ReplyOperation, RequestOptions, SentFile } from "./interface.ts";
 import { RequestError, unreachable } from "./request-error.ts";
 
-/** Options of any operation. */
 export interface AnyOptions {
   readonly path?: Readonly<Record<string, string | number>>;
   readonly query?: object;
@@ -58,7 +57,7 @@ export async function send(
   const init: RequestInit = {
     method: method.toUpperCase(),
     signal: patience.signal,
-    // Without it Firefox holds a request while another tab reads the reply to the same one, such as a stream.
+    // Without `no-store` Firefox holds a request while another tab reads the reply to the same one, such as a stream.
     cache: "no-store",
     ...(body !== undefined && { body: JSON.stringify(body), headers: JSON_TYPE }),
   };

@@ -9,9 +9,9 @@ export interface Resource<T> {
   readonly data: T | null;
   /** The failure of the last load. */
   readonly error: RequestError | null;
-  /** More is to come, or the data are of another key. */
+  /** True while more is to come, or the data are of another key. */
   readonly isLoading: boolean;
-  /** The data are of another key. */
+  /** True while the data are of another key. */
   readonly isStale: boolean;
   /** Never rejects. */
   readonly reload: () => Promise<void>;

@@ -71,7 +71,7 @@ function Page({ name, children }: { readonly name: string; readonly children: Co
 
 interface RedirectProps {
   readonly to: string;
-  /** By default as the present place was entered. */
+  /** The value of the present place by default. */
   readonly isVisit?: boolean;
 }
 

@@ -15,7 +15,7 @@ interface SumBarsProps {
   readonly max: number;
 }
 
-/** Labels are written by others. */
+/** The most shown characters of a label, as others write labels. */
 const LABEL_CHARS = 40;
 
 /** Values as bars: each begins where the one before ends, and the last is the sum. */

@@ -110,7 +110,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Steps between named times, the shortest first. */
 const TIME_STEPS_MS = [5, 15, 60, 240, 1_440, 7_200].map((minutes) => minutes * MINUTE_MS);
-/** A narrow screen has room for so many times. */
+/** The most times for which a narrow screen has room. */
 const MAX_TIMES = 7;
 const MAX_VALUES = 4;
 
@@ -129,7 +129,6 @@ interface Point {
 interface LineChartProps {
   /** The caption adds the sum. */
   readonly title: string;
-  /** What is counted. */
   readonly name: string;
   /** In equal steps. */
   readonly points: readonly Point[];

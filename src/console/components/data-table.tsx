@@ -67,7 +67,7 @@ interface FieldsTableProps extends Pick<DataTableProps<never>, "caption" | "isCa
   readonly fields: Fields;
 }
 
-/** A row as a table, a column a line. */
+/** A row as a table with one line per column. */
 export function FieldsTable({ fields, ...named }: FieldsTableProps) {
   const rows = Object.entries(fields);
   return <DataTable {...named} isDense columns={FIELDS} rows={rows} keyOf={([name]) => name} />;

@@ -39,7 +39,7 @@ interface ActionFormProps {
 export function ActionForm(props: ActionFormProps) {
   const { name, onSubmit, onBack, isRow = false, isEmptied = false, isUnchecked = false } = props;
   const form = useRef<HTMLFormElement>(null);
-  // The form's own properties, such as `elements`, give way to fields of these names.
+  // A field named like a property of the form, such as `elements`, hides the property.
   const fields = useRef<HTMLDivElement>(null);
   const { run, isBusy, error } = useAction(async () => {
     if (form.current === null) return;
@@ -84,7 +84,6 @@ export function ActionForm(props: ActionFormProps) {
   );
 }
 
-/** Attributes of an input. */
 export interface InputHints {
   readonly autocomplete?: string;
   readonly autocapitalize?: "none";
@@ -107,7 +106,7 @@ interface FieldProps extends FieldFrame {
   /** The first value, or with `onValue` always the value. */
   readonly value?: string;
   readonly onValue?: (value: string) => void;
-  /** Told what is typed into a field that keeps it itself. */
+  /** Called with what is typed, in a field without `onValue`. */
   readonly onTyped?: (typed: string) => void;
   readonly type?: "text" | "password" | "email" | "search" | "number" | "datetime-local";
   readonly isLong?: boolean;
@@ -220,7 +219,7 @@ interface CheckFieldProps extends FieldFrame {
   readonly onChecked?: (isChecked: boolean) => void;
 }
 
-/** Typed, it has `on` or nothing. */
+/** Its typed value is `on`, or empty. */
 export function CheckField(props: CheckFieldProps) {
   const { name, isChecked = false, onChecked } = props;
   const isSent = useContext(Sending);
@@ -235,7 +234,7 @@ export function CheckField(props: CheckFieldProps) {
             ? { defaultChecked: isChecked, "aria-disabled": isSent ? "true" : undefined }
             : { checked: isChecked })}
           onClick={(event) => {
-            // Disabled, it would lose the focus, from which Enter sends the form.
+            // A disabled box would lose the focus, from which Enter sends the form.
             if (isSent && onChecked === undefined) event.preventDefault();
           }}
           onChange={(event) => onChecked?.(event.currentTarget.checked)}

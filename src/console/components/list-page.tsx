@@ -57,7 +57,7 @@ export interface ListDescription<O extends ListOperation> {
   readonly unmatched?: EmptyText;
 }
 
-/** `show` takes what there is so far. */
+/** `show` shows the items so far. */
 type ReadList<O extends ListOperation> = (
   options: RequestOptions<O>,
   show: (soFar: Reply<O>) => void,

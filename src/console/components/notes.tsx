@@ -76,7 +76,7 @@ export function EmptyState({ title, children }: EmptyStateProps) {
   );
 }
 
-/** `idle` is no tone. */
+/** `idle` has no colour. */
 export type Tone = "good" | "bad" | "warning" | "busy" | "idle";
 
 /** A word for a state; the colour only repeats it. */

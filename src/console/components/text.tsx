@@ -1,9 +1,9 @@
 // Values as text. Text of others cannot change the direction of what is around it.
 import { useState } from "preact/hooks";
 
-/** Shown of a long text. */
+/** The most characters that are shown before the rest is asked for. */
 const SHOWN_CHARS = 200;
-/** Times, numbers and codes stay in one line. */
+/** Texts of at most this length stay in one line, such as times, numbers and codes. */
 const UNBROKEN_CHARS = 32;
 
 const LOCAL = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });

@@ -92,7 +92,7 @@ export function whileHere(): () => boolean {
   return () => place.value.path === path;
 }
 
-/** Opens an address with a sentence on it, or only says it where somebody has gone elsewhere. */
+/** Opens an address and shows a sentence there. When another page is shown by now, only shows the sentence. */
 export function leadOn(isHere: () => boolean, text: string, address: string): void {
   if (isHere()) {
     sayOnNextPage(text);

@@ -87,7 +87,7 @@ const MAX_PARTS = 20;
 
 interface DayCounts {
   readonly days: readonly { date: string; calls: number; denied: number }[];
-  /** These days have more than was counted. */
+  /** True when some accesses of these days were not counted. */
   readonly isCut: boolean;
 }
 

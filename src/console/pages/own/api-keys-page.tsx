@@ -69,7 +69,7 @@ function forget(id: string): void {
 
 /** D-9.4.10. */
 export function ApiKeysPage() {
-  // Whoever comes next must not find them.
+  // The next user of the tab must not see the keys.
   useLayoutEffect(
     () => () => {
       issued.value = [];

@@ -11,7 +11,7 @@ const AGAIN_MS = 1_500;
 
 interface Watching {
   readonly watched: WatchedRun;
-  /** Why nothing comes now; null while something may. */
+  /** Why no events come at present; null while they may. */
   readonly error: RequestError | null;
 }
 
@@ -96,7 +96,6 @@ async function readWhole(
 type WatchedEvent = RunEvent | CompareEvent;
 export type Difference = Extract<CompareEvent, { readonly type: "difference" }>;
 
-/** A table in one direction. */
 export interface Transfer {
   readonly table: string;
   readonly direction: "push" | "pull";

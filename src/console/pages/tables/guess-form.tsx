@@ -8,7 +8,7 @@ import { ActionForm, Field, NAME_HINTS, SelectField } from "../../components/for
 import { Card, Focused } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
 
-/** What somebody wants otherwise than it is guessed. */
+/** The user's choices in place of guesses. */
 export interface GuessWishes {
   /** Null for the guess. */
   readonly key: readonly string[] | null;
@@ -24,7 +24,6 @@ type GuessedColumn = TableGuess["columns"][number];
 
 interface GuessFormProps {
   readonly guess: TableGuess;
-  /** The wishes of this guess. */
   readonly wishes: GuessWishes;
   readonly isNumbered: boolean;
   /** The name for the table, kept over other guesses of its file. */
@@ -83,7 +82,6 @@ export function GuessForm({ guess, wishes, isNumbered, onGuess, ...table }: Gues
   );
 }
 
-/** Doubts to look at first. */
 function Warnings({ guess: { warnings, columns } }: { readonly guess: TableGuess }) {
   const problems = columns.flatMap(({ name, problems }) =>
     problems.map((problem) => `${name}: an import fails ${problem}`),

@@ -10,7 +10,7 @@ import { ImportWork } from "./import-page.tsx";
 import { ALL_TABLES } from "./row-page.tsx";
 import { useImport } from "./use-import.ts";
 
-/** Stands where a table's name stands, which has no hyphen. */
+/** Stands in the address in place of a table's name. Names of tables have no hyphen. */
 export const FROM_FILE = "from-file";
 export const FROM_FILE_ADDRESS = `/console/tables/${FROM_FILE}`;
 
@@ -21,7 +21,6 @@ interface Guessed {
   readonly choice: FileChoice;
   readonly numberRows: string;
   readonly guess: TableGuess;
-  /** The wishes of the guess. */
   readonly wishes: GuessWishes;
 }
 

@@ -29,7 +29,7 @@ export function ForceField({ direction }: Pick<ListedTable, "direction">) {
   return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;
 }
 
-/** Sends writes of a row, and keeps what it found when the row had changed. `onDone` gets the row of a write whose first reply was lost. */
+/** Sends writes of a row, and keeps the versions when the row had changed. `onDone` gets the row of a write whose first reply was lost. */
 export function useRowWrite(
   send: (write: RowWrite, isForced: boolean) => Promise<unknown>,
   onDone: (now: Fields) => unknown,
@@ -37,7 +37,7 @@ export function useRowWrite(
   const [versions, setVersions] = useState<RowVersions | null>(null);
   const isForced = useRef(false);
 
-  /** `typed` is of a form with a `ForceField`, which counts for later writes too. */
+  /** `typed` comes from a form with a `ForceField`. The choice in it also holds for later writes. */
   async function write(intent: RowWrite, typed?: Typed) {
     if (typed !== undefined) isForced.current = typed(FORCE) === "on";
     try {

@@ -121,7 +121,7 @@ function RowCard({ listed, row }: RowCardProps) {
       {isEdited ? (
         <Focused>
           <RowForm
-            // The form keeps the values that were read when the row is loaded again.
+            // A form keeps the values it began with, so a row with other values gets a new form.
             key={JSON.stringify(row)}
             listed={listed}
             row={row}
