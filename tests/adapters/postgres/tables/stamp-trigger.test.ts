@@ -116,7 +116,7 @@ describe.skipIf(!postgresAvailable)(
     });
 
     databaseTest(
-      "D-14.2, D-14.2.3 a row that comes back is later than its tombstone, and triggers go with the word",
+      "D-14.2, D-14.2.3 a row that comes back, or changes beside its tombstone, is later than that, and triggers go with the word",
       async (database) => {
         const storage = await database.open();
         const table = makeTable({ ...ENTRY, deletes: true });
@@ -129,6 +129,12 @@ describe.skipIf(!postgresAvailable)(
         await storage.tables.settled(table);
         const query = { after: null, sinceTime: null, limitRows: 10 };
         expect((await storage.tombstones.list(table, query)).items).toEqual([]);
+        const deleted = [{ index: 0, key: { k: "b" }, deletedAt: near }];
+        await writeTo(storage, table, [], { deleted });
+        await scene.run(`insert into items (k, at, v) values ('b', '${LONG_AGO}', 1)`);
+        await scene.run("update items set v = 2 where k = 'b'");
+        expect(await scene.at("b")).toBe(near.replace("Z", ".000001Z"));
+        await scene.run("delete from items where k = 'b'");
 
         const columns = { ...ENTRY.columns, since: { type: "datetime" as const } };
         const other = makeTable({ ...ENTRY, timestamp_column: "since", columns });

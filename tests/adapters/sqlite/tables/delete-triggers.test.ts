@@ -2,6 +2,7 @@
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
+import { PARTS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
@@ -19,6 +20,7 @@ const NUMBERED = makeTable({
 });
 
 const LONG_AGO = "2024-01-01T00:00:00";
+const soon = () => new Date(Date.now() + 60_000).toISOString().slice(0, 19);
 
 interface Scene {
   readonly storage: SqliteStorage;
@@ -141,24 +143,50 @@ describe("D-7.6 statements that leave rows where they are delete nothing", () =>
 });
 
 describe("D-7.6 keys", () => {
-  scene(
-    "D-7.6 that one statement moves on by one delete those that no row has then",
-    async ({ program, keys }) => {
-      program.run("UPDATE items SET k = char(unicode(k) - 1)");
-      expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
-        ["`"],
-        ["a"],
-        ["b"],
-      ]);
-      expect(await keys()).toEqual(["c"]);
-    },
-  );
+  for (const [which, time] of [
+    ["old", () => LONG_AGO],
+    ["to come", soon],
+  ] as const) {
+    scene(
+      `D-7.6 that one statement moves on by one delete those that no row has then, where times are ${which}`,
+      async ({ program, keys }) => {
+        program.run("UPDATE items SET at = ?", [time()]);
+        program.run("UPDATE items SET k = char(unicode(k) - 1)");
+        expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
+          ["`"],
+          ["a"],
+          ["b"],
+        ]);
+        expect(await keys()).toEqual(["c"]);
+      },
+    );
+  }
 
   scene("D-7.6 that are null are no keys", async ({ program, keys }) => {
     program.run("UPDATE items SET k = NULL WHERE k = 'a'");
     program.run("DELETE FROM items WHERE k IS NULL");
     expect(await keys()).toEqual(["a"]);
+    program.run("REPLACE INTO items (id, k) VALUES (2, NULL)");
+    program.run("UPDATE items SET k = 'd' WHERE k IS NULL");
+    program.run("UPDATE items SET k = NULL WHERE k = 'd'");
+    program.run("REPLACE INTO items (id, k) VALUES (2, 'e')");
+    expect(await keys()).toEqual(["a", "b", "d"]);
   });
+
+  test("D-7.6 of several columns are none while one is null, and rows go by a part of them that is unique", () =>
+    SqliteFile.use(async (file) => {
+      const storage = await file.open();
+      await storage.tables.prepare([PARTS]);
+      const program = file.openElsewhere();
+      program.run("CREATE UNIQUE INDEX other ON parts (number)");
+      await storage.tables.prepare([PARTS]);
+      program.run("INSERT INTO parts (shop, number) VALUES (NULL, 1), ('a', 2)");
+      program.run("DELETE FROM parts WHERE number = 1");
+      program.run("REPLACE INTO parts (shop, number) VALUES ('b', 2)");
+      const query = { after: null, sinceTime: null, limitRows: 100 };
+      const { items } = await storage.tombstones.list(PARTS, query);
+      expect(items.map(({ key }) => key)).toEqual([{ shop: "a", number: "2" }]);
+    }));
 
   scene(
     "D-7.6 of another type than their column's are listed as they are",
@@ -171,7 +199,6 @@ describe("D-7.6 keys", () => {
 });
 
 describe("D-7.6 times", () => {
-  const soon = () => new Date(Date.now() + 60_000).toISOString().slice(0, 19);
   const forms: readonly [string, (time: string) => string][] = [
     ["a space", (time) => time.replace("T", " ")],
     ["a zone", (time) => `${time}Z`],
@@ -191,6 +218,16 @@ describe("D-7.6 times", () => {
       expect(await storage.tombstones.countAfter(NUMBERED, null)).toBe(1);
     });
   }
+
+  scene("D-7.6 of rows that are replaced count as those of deleted ones", async (scene) => {
+    const { program, storage } = scene;
+    const time = soon();
+    program.run("INSERT INTO items (id, k, at) VALUES (9, 'soon', ?)", [time]);
+    program.run("REPLACE INTO items (id, k) VALUES (9, 'new')");
+    const query = { after: null, sinceTime: null, limitRows: 100 };
+    const { items } = await storage.tombstones.list(NUMBERED, query);
+    expect(items).toEqual([{ key: { k: "soon" }, deletedAt: `${time}.000001Z` }]);
+  });
 
   for (const time of ["2024-02-30T00:00:00", "2999-99-99T99:99:99.999999", "soon", 5]) {
     scene(`D-7.6 such as ${time} hinder no delete`, async ({ program, keys }) => {

@@ -142,7 +142,7 @@ describe("stamps of rows that other programs write", () => {
   });
 });
 
-test("D-14.2, D-14.2.3 a row that comes back is later than its tombstone, in the millisecond of its delete too", () =>
+test("D-14.2, D-14.2.3 a row that comes back, or changes beside its tombstone, is later than that, in the millisecond of its delete too", () =>
   SqliteFile.use(async (file) => {
     const storage = await file.open();
     const table = makeTable({ ...ENTRY, deletes: true });
@@ -153,6 +153,14 @@ test("D-14.2, D-14.2.3 a row that comes back is later than its tombstone, in the
     program.run("DELETE FROM items; INSERT INTO items (k, v) VALUES ('a', 2)");
     expect(program.query("SELECT at FROM items").values()).toEqual([[`${ahead}.000002`]]);
     const query = { after: null, sinceTime: null, limitRows: 10 };
+    expect((await storage.tombstones.list(table, query)).items).toEqual([]);
+    const deleted = [{ index: 0, key: { k: "b" }, deletedAt: `${ahead}Z` }];
+    await writeTo(storage, table, [], { deleted });
+    program.run("INSERT INTO items VALUES ('b', ?, 1)", [LONG_AGO]);
+    program.run("UPDATE items SET v = 2 WHERE k = 'b'");
+    expect(program.query("SELECT at FROM items WHERE k = 'b'").values()).toEqual([
+      [`${ahead}.000001`],
+    ]);
     expect((await storage.tombstones.list(table, query)).items).toEqual([]);
   }));
 
@@ -195,6 +203,7 @@ test("D-14.2.3 triggers come and go with the word in the registry, and a timesta
     await storage.tables.prepare([makeTable({ ...ENTRY, timestamp_column: "since", columns })]);
     program.run("INSERT INTO items (k, v) VALUES ('a', 1)");
     expect(program.query("SELECT at IS NULL, since IS NULL FROM items").values()).toEqual([[1, 0]]);
+    await storage.tables.prepare([makeTable(ENTRY)]);
     await storage.tables.prepare([makeTable({ ...ENTRY, stamped: false })]);
     expect(triggers()).toBe(0);
   }));

@@ -40,13 +40,15 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
         { k: "whole", at: whole.replace(".250Z", "Z"), v: 1 },
         { k: "millis", at: millis, v: 1 },
         { k: "micros", at: micros, v: 1 },
+        { k: "second", at: whole.replace(".250Z", ".999999Z"), v: 1 },
         { k: "far", at: far, v: 1 },
       ]);
-      for (const k of ["whole", "millis", "micros", "far"]) await items.remove(k);
+      for (const k of ["whole", "millis", "micros", "second", "far"]) await items.remove(k);
       const listed = new Map((await items.listed()).map(([k, time]) => [k, String(time)]));
       expect(listed.get("whole")).toBe(whole.replace(".250Z", ".000001Z"));
       expect(listed.get("millis")).toBe(millis.replace(".250Z", ".250001Z"));
       expect(listed.get("micros")).toBe(millis.replace(".250Z", ".251Z"));
+      expect(listed.get("second")).toBe(millis.replace(".250Z", "Z"));
       expect(Date.parse(listed.get("far") ?? "")).toBeLessThanOrEqual(store.nowMs());
     });
 
@@ -98,6 +100,19 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.rows()).toEqual([{ k: "new", at: time, v: 2 }]);
     });
 
+    it("D-7.6 a change of any column of a key deletes the old key", async (parts, store) => {
+      await parts.tables.prepare([PARTS]);
+      await parts.program.insert(PARTS, { shop: "a", number: "1", at: at(store, 0), v: 1 });
+      await parts.program.update(PARTS, { shop: "a", number: "1" }, { number: "2" });
+      await parts.program.update(PARTS, { shop: "a", number: "2" }, { shop: "b" });
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      const { items } = await parts.tombstones.list(PARTS, query);
+      expect(items.map(({ key }) => key)).toEqual([
+        { shop: "a", number: "1" },
+        { shop: "a", number: "2" },
+      ]);
+    });
+
     it("D-7.6 a row that comes with a later time removes the tombstone, one that does not stands beside it", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
       const deletedAt = behind(at(store, 60));
@@ -109,12 +124,14 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       await items.insert({ k: "none", at: null, v: 1 });
       const beside = ["earlier", "same", "far", "none"];
       expect((await items.listed()).map(([k]) => k)).toEqual(beside);
-      for (const k of ["before far", "behind far", "before"]) await items.bury(k, at(store, 600));
+      const keys = ["before far", "behind far", "before", "none far"];
+      for (const k of keys) await items.bury(k, at(store, 600));
       await items.insert({ k: "before far", at: at(store, 500), v: 1 });
       await items.insert({ k: "behind far", at: at(store, 700), v: 1 });
       await items.insert({ k: "before", at: at(store, 0), v: 1 });
-      expect((await items.listed()).map(([k]) => k)).toEqual([...beside, "before far"]);
-      expect((await items.rows()).length).toBe(8);
+      await items.insert({ k: "none far", at: null, v: 1 });
+      expect((await items.listed()).map(([k]) => k)).toEqual([...beside, "before far", "none far"]);
+      expect((await items.rows()).length).toBe(9);
     });
 
     it("D-7.6 a row beside its tombstone removes it once it gets a later time, and a row that comes to its key does", async (parts, store) => {
@@ -159,13 +176,20 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed(cursor)).toEqual([["a", behind(second)]]);
     });
 
-    it("D-7.6 a row beside its tombstone that is deleted leaves the greater time", async (parts, store) => {
+    it("D-7.6 a row beside its tombstone that is deleted leaves the greater time, where it stands", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
-      const deletedAt = at(store, 120);
-      await items.bury("a", deletedAt);
-      await items.insert({ k: "a", at: at(store, 60), v: 1 });
-      await items.remove("a");
-      expect(await items.listed()).toEqual([["a", deletedAt]]);
+      const kept = [
+        ["greater", at(store, 120)],
+        ["same", behind(at(store, 60))],
+      ] as const;
+      for (const [k, deletedAt] of kept) await items.bury(k, deletedAt);
+      const { cursor } = await items.page();
+      for (const [k] of kept) {
+        await items.insert({ k, at: at(store, 60), v: 1 });
+        await items.remove(k);
+      }
+      expect(await items.listed()).toEqual(kept);
+      expect(await items.listed(cursor)).toEqual([]);
     });
 
     it("D-7.6 a row beside its tombstone that a change moves to another key leaves the greater time, where it stands", async (parts, store) => {
