@@ -33,7 +33,6 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
   const names = new TombstoneNames(table);
   const key = keyDefinition(table);
   if (database.all(FIND, [table.name])[0]?.["key"] !== key) {
-    triggers.drop();
     for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
     database.run(BEGIN, [table.name, key, now]);
   }

@@ -45,15 +45,13 @@ function wantedTriggers(
       ]
     : [];
   const present = `${orderOf("stored")} FROM ${name} AS stored WHERE ${names.sameKey("stored", "NEW")}`;
-  const forget = `DELETE FROM repsync_present WHERE table_name = '${table.name}'`;
   const note = [
-    forget,
+    `DELETE FROM repsync_present WHERE table_name = '${table.name}'`,
     `INSERT INTO repsync_present SELECT '${table.name}', seen.${ORDER_COLUMN} FROM (${[present, ...buried].join(" UNION ALL ")}) AS seen`,
   ];
   const noted = `SELECT ${ORDER_COLUMN} FROM repsync_present WHERE table_name = '${table.name}'`;
   const stamp = (sources: readonly string[]) => [
     `UPDATE ${name} SET ${time} = ${stampSql(sources)} WHERE ${names.sameKey(name, "NEW")}`,
-    forget,
   ];
   const updated = [orderOf("OLD"), `${noted} AND ${isRekeyed}`, ...buried];
   return new Map([
@@ -63,11 +61,7 @@ function wantedTriggers(
       `BEFORE UPDATE OF ${names.keyColumns.join(", ")} ON ${name} WHEN ${isRekeyed} AND ${isLeftAlone} AND ${IS_OTHERS}`,
       note,
     ),
-    own.make(
-      "insert",
-      `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`,
-      stamp([noted, ...buried]),
-    ),
+    own.make("insert", `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`, stamp([noted])),
     own.make(
       "update",
       `AFTER UPDATE ON ${name} WHEN ${isLeftAlone} AND ${IS_OTHERS}`,

@@ -88,19 +88,16 @@ export class TombstoneWrites {
     return this.#met.size > 0;
   }
 
-  /** Null without a tombstone. */
+  /** The `deletedAt` that the key of a record had before this write; null without a tombstone. */
   deletedAt(keyOf: () => BoundKey): string | null {
-    if (this.#met.size === 0) return null;
-    const key = keyOf();
-    return this.#met.has(keyText(key)) ? this.#deletedAt(key) : null;
+    return this.#met.size === 0 ? null : (this.#met.get(keyText(keyOf())) ?? null);
   }
 
   /** True when a tombstone keeps out a row with this key and canonical time; the tombstone is then listed anew. */
   keepsOut(keyOf: () => BoundKey, time: string | null): boolean {
-    if (this.#met.size === 0) return false;
+    const deletedAt = this.deletedAt(keyOf);
+    if (deletedAt === null || outlives(time, deletedAt, this.#aheadLimit)) return false;
     const key = keyOf();
-    const deletedAt = this.#met.get(keyText(key));
-    if (deletedAt === undefined || outlives(time, deletedAt, this.#aheadLimit)) return false;
     // An earlier record of this write may have removed the tombstone.
     if (this.#deletedAt(key) === null) return false;
     this.#list(key, deletedAt);
