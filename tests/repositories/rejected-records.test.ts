@@ -72,6 +72,14 @@ rejectedTests("rejected records", (it) => {
     expect(entries[1]?.message).toBe("Two");
   });
 
+  it("D-4.6 a key of any length is kept whole, and names one entry", async (rejected) => {
+    const keys = ["a", "b"].map((end) => ({ k: "x".repeat(10_000) + end }));
+    for (const key of [...keys, ...keys]) await rejected.note([rejection({ key })]);
+    const entries = await listed(rejected);
+    expect(entries.map(({ key }) => key)).toEqual(keys.toReversed());
+    expect(entries.map(({ attempts }) => attempts)).toEqual([2, 2]);
+  });
+
   it("D-4.6 entries are apart by table, direction and the values of the key, not by its order", async (rejected) => {
     const key = { a: 1, b: "x" };
     await rejected.note([

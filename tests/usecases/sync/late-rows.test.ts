@@ -64,9 +64,12 @@ test("D-7.4 rows that come late at the remote are pulled by the next run, and it
   expect((await runOf(ends)).run).toMatchObject({ totalPulled: 1, changed: 0 });
 });
 
-test("D-7.4 whoever keeps a newer row sends it, however long ago its marker passed it", async () => {
+test.each([
+  ["however long ago its marker passed it", "2026-03-01T09:00:00Z"],
+  ["also where its marker stands at it, and it is known to have gone", "2026-03-01T11:00:00Z"],
+])("D-7.4 whoever keeps a newer row sends it, %s", async (_, at) => {
   const ends = await makeTwoEnds();
-  put(ends.here, ends.table, [["k", "newer", "2026-03-01T09:00:00Z"], ...manyRows(2)]);
+  put(ends.here, ends.table, [["k", "newer", at], ...manyRows(2)]);
   await runOf(ends, { direction: "both" });
   // Another program puts an old version back, at a time that runs meet.
   await write(ends, "there", [["k", "older", OLD]], { conflict: "overwrite" });
@@ -147,10 +150,13 @@ test.each(["push", "pull"] as const)(
     expect((await runOf(ends, { direction })).run.status).toBe("failed");
     const before = rowsOf(to, ends.table).length;
     expect(before).toBeGreaterThan(10);
-    await write(ends, direction === "push" ? "here" : "there", [["late", "1", OLD]]);
+    const late: TestRow = ["late", "1", "2026-03-01T10:00:05Z"];
+    await write(ends, direction === "push" ? "here" : "there", [late]);
     ends.intercept = (_, send) => send();
     const { run } = await runOf(ends, { direction });
     expect(run.changed).toBe(51 - before);
+    // Not the five rows before it.
+    expect(run.totalPushed + run.totalPulled).toBe(46);
     expect(rowsOf(to, ends.table)).toEqual(rowsOf(from, ends.table));
   },
 );

@@ -95,6 +95,27 @@ test.each(["https://there.example", "https://elsewhere.example", null])(
   },
 );
 
+test("D-7.3.3, D-11.10.1 no pull empties a column that a first push to another remote left out, though its reply was lost", async () => {
+  const ends = await makeTwoEnds();
+  await register(ends, "here", WITH_NOTES);
+  put(ends, NOTED);
+  const deps = { ...ends.deps, remoteUrl: "https://elsewhere.example" };
+  expect((await runOf({ ...ends, deps }, { direction: "push" })).run.status).toBe("success");
+  ends.intercept = async ({ kind }, send) => {
+    const reply = await send();
+    if (kind === "push") throw new RemotePeerError("status", "400");
+    return reply;
+  };
+  expect((await runOf(ends, { direction: "push" })).run.status).toBe("failed");
+  ends.intercept = (_, send) => send();
+  await register(ends, "there", WITH_NOTES);
+  for (const direction of ["pull", "push", "pull"] as const) {
+    expect((await runOf(ends, { direction })).run.status).toBe("success");
+    expect(rowOf(ends, "here")).toEqual(NOTED);
+  }
+  expect(rowOf(ends, "there")).toEqual(NOTED);
+});
+
 test.each(["pull", "newest"] as const)(
   "D-4.10 a repair by %s brings rows here though the last push left a column out",
   async (repair) => {

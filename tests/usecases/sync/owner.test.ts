@@ -65,7 +65,11 @@ test("D-11.9 a foreign server that counts no rows is seen to be empty by its fir
 
 test("D-11.9 an error that names many tables keeps what to do", () => {
   const names = Array.from({ length: 40 }, (_, i) => `table_${i}`);
-  const { text } = asSyncError(ownerError("no_owner", names));
+  const error = ownerError("no_owner", names);
+  expect(error.message).toEndWith(' in "table_0", "table_1", "table_2", "table_3" and 36 more');
+  const long = "t".repeat(60);
+  expect(ownerError("no_owner", [long]).message).toEndWith(` in "${long}"`);
+  const { text } = asSyncError(error);
   expect(text).toHaveLength(200);
   expect(text).toEndWith(
     '; run push or pull, name the owner by "direction", or let repsync keep a time (tables stamp)',
