@@ -2,12 +2,7 @@
 // Where one names another, the next run takes nothing of both and drops them in its first commit. So two processes with different
 // remotes lose nothing.
 import { LEAST_DELETE_LIMIT } from "../../shared/limits.ts";
-import {
-  compareDateTimes,
-  dateTimeMs,
-  isCanonicalDateTime,
-  parseDateTime,
-} from "../../shared/time.ts";
+import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
 import type { Table } from "../table/table.ts";
 import type { KnownColumns } from "./compare-schemas.ts";
 import { SYNC_DIRECTIONS, type SyncDirection } from "./run.ts";
@@ -49,12 +44,6 @@ export function clearedMemory({ columns, deletes }: DirectionMemory): DirectionM
     ...(columns === undefined ? {} : { columns }),
     ...(deletes === undefined ? {} : { deletes }),
   };
-}
-
-export function isSameMemory(a: DirectionMemory, b: DirectionMemory): boolean {
-  const textOf = (memory: DirectionMemory) =>
-    JSON.stringify(Object.entries(memory).sort(([x], [y]) => (x < y ? -1 : 1)));
-  return textOf(a) === textOf(b);
 }
 
 export function isNoChange(change: MemoryChange): boolean {
@@ -105,7 +94,6 @@ export interface DeletePlace {
 
 /** True when deletes after the place may be missing: the record of deletes is complete from a later time on only. */
 export function isPlaceTooOld({ givenAt }: DeletePlace, earliestAvailable: string): boolean {
-  if (!isCanonicalDateTime(givenAt)) return true;
   return compareDateTimes(givenAt, earliestAvailable) < 0;
 }
 

@@ -6,12 +6,7 @@ import { earliestTime, MAX_AHEAD_MS, rowTime, startLike } from "../rows/row-time
 import type { Row, Table } from "../table/table.ts";
 import type { LateRowsTold } from "../table/table-schema.ts";
 import { addedColumns, type KnownColumns } from "./compare-schemas.ts";
-import {
-  type DirectionMemory,
-  isSameMemory,
-  type MemoryChange,
-  type TableMemory,
-} from "./remote-memory.ts";
+import type { DirectionMemory, MemoryChange, TableMemory } from "./remote-memory.ts";
 import type { SyncDirection } from "./run.ts";
 
 /** Canonical times at which a run asked the remote, by the clocks of both stores, which note late rows and deletes. */
@@ -121,7 +116,7 @@ export class TransferMarkers {
 
   #keep(wanted: DirectionMemory): MemoryChange {
     const written = { ...this.#written, ...wanted };
-    if (isSameMemory(written, this.#written)) return {};
+    if (JSON.stringify(written) === JSON.stringify(this.#written)) return {};
     this.#written = written;
     // All fields, as a run with full may have cleared them meanwhile.
     return { [this.#options.direction]: wanted };
