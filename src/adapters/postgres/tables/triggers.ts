@@ -121,7 +121,7 @@ end $body$;`;
 /**
  * Records deletes of other programs, as own writes bring their tombstones. A missing column interrupts the record. D-7.6: a removed row
  * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
- * row removes the tombstone that it outlives.
+ * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
@@ -143,7 +143,8 @@ function functionText(layout: Layout, event: Event): string {
   const unbury = `
   delete from ${deleted} as d
     using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
-    where ${layout.sameKey("d", "r")} and (r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at);`;
+    where ${layout.sameKey("d", "r")} and ((r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at)
+      or d.xmin = pg_current_xact_id()::xid);`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"

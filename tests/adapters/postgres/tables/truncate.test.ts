@@ -41,6 +41,24 @@ describe.skipIf(!postgresAvailable)("truncate on PostgreSQL", () => {
     expect((await list(first.cursor)).items.map(({ key }) => key)).toEqual([{ k: "c" }]);
   });
 
+  it("D-7.6 a row that goes and comes back in one transaction was replaced, and leaves nothing", async (database) => {
+    const storage = await database.open();
+    await storage.tables.prepare([ITEMS]);
+    const { sql } = database;
+    const insert = (keys: string) =>
+      `insert into items select k, '2024-01-01' from unnest('{${keys}}'::text[]) as k`;
+    await sql.unsafe(insert("a,b,c,moved"));
+    await sql.unsafe(`delete from items where k in ('a', 'b'); ${insert("a")}`);
+    await sql.unsafe(`truncate items; ${insert("a,c,moved")}`);
+    const move = (from: string, to: string) => `update items set k = '${to}' where k = '${from}'`;
+    await sql.unsafe(`${move("moved", "d")}; ${move("d", "moved")}`);
+    await sql.unsafe("delete from items where k = 'c'");
+    await sql.unsafe(insert("c"));
+    const query = { after: null, sinceTime: null, limitRows: 9 };
+    const { items } = await storage.tombstones.list(ITEMS, query);
+    expect(items.map(({ key }) => key["k"])).toEqual(["b", "d", "c"]);
+  });
+
   it("D-6.3 a truncate of people's rows raises the versions of all of them", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([PROFILES]);
