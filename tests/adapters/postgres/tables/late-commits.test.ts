@@ -88,6 +88,9 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     const near = secondsFromNow(-3);
     await sql`update items set at = ${near}::text::timestamptz where k = 'a'`;
     expect(await look()).toBe(near);
+    const lookAgain = await mark(storage, ITEMS);
+    await sql`update items set at = now() - interval '5 s' where k = 'b'`;
+    expect(await lookAgain()).not.toBe(null);
   });
 
   it("D-12.3 the day of a date counts until its end", async (database) => {
@@ -96,8 +99,13 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     const look = await mark(storage, DAYS);
     await database.sql`insert into days (k, at) values ('a', (now() at time zone 'UTC')::date - 2), ('b', null)`;
     expect(await look()).toBe(null);
-    await database.sql`insert into days (k, at) values ('c', '2100-01-02'), ('d', '2100-01-01')`;
+    await database.sql.unsafe(
+      "set time zone 'Asia/Tokyo'; insert into days (k, at) values ('c', '2100-01-02'), ('d', '2100-01-01')",
+    );
     expect(await look()).toBe("2100-01-01T00:00:00Z");
+    const [{ day }] = await database.sql`
+      insert into days (k, at) values ('e', (now() at time zone 'UTC')::date) returning at::text as day`;
+    expect(await look()).toBe(`${day}T00:00:00Z`);
   });
 
   it("D-12.3 own commits are noted alike, those of own runs not for pushes to where they came from", async (database) => {
@@ -108,6 +116,7 @@ describe.skipIf(!postgresAvailable)("late commits on PostgreSQL", () => {
     const write = (k: string, at: string, isOwnRun: boolean) =>
       writeTo(storage, ITEMS, [{ index: 0, row: { k, at, v: 1 } }], { isOwnRun });
     await write("a", near, true);
+    await write("c", soon, true);
     expect([await look(), await lookForPush()]).toEqual([near, null]);
     await write("b", soon, false);
     expect([await look(), await lookForPush()]).toEqual([near, soon]);

@@ -1,11 +1,15 @@
 // Rows that other programs write while a body of repsync does.
 import { describe, expect } from "bun:test";
+import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
+import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
+import { PostgresTombstones } from "../../../../src/adapters/postgres/tables/tombstones.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest as it, type TestDatabase } from "../support.ts";
+import { databaseTest as it, type TestDatabase, watchedDriver } from "../support.ts";
 
 const ENTRY: TableEntry = {
   timestamp_column: "at",
@@ -144,6 +148,31 @@ describe.skipIf(!postgresAvailable)(
       await other`rollback`;
       other.release();
       expect((await list(first.cursor)).keys).toEqual(["a"]);
+    });
+
+    it("D-7.6 instances that give places to tombstones at once give each its own", async (database) => {
+      const [storage, { sql, url }] = [await open(database, DELETING), database];
+      const query = { after: null, sinceTime: null, limitRows: 1 };
+      let others: Promise<unknown> | null = null;
+      let gives = false;
+      const driver = watchedDriver(url, async (statement, text) => {
+        gives ||= text.includes("set place");
+        if (text === "commit" && gives && others === null) {
+          await sql`delete from deleting where k = 'b'`;
+          others = storage.tombstones.list(DELETING, query);
+          await hasWaited(database, 0);
+        }
+        return await statement();
+      });
+      const second = new PostgresDatabase({ driver, clock: new SystemClock() });
+      const tombstones = new PostgresTombstones(second, new PostgresTables(second, "public"));
+      await sql`insert into deleting values ('a', ${OLD}, 1, null), ('b', ${OLD}, 1, null)`;
+      await sql`delete from deleting where k = 'a'`;
+      const { items, cursor } = await tombstones.list(DELETING, query);
+      await others;
+      const next = await storage.tombstones.list(DELETING, { ...query, after: cursor });
+      expect([...items, ...next.items].map(({ key }) => key["k"])).toEqual(["a", "b"]);
+      await second.close();
     });
 
     it("D-7.1 a row that comes meanwhile is met", async (database) => {

@@ -43,11 +43,12 @@ class Scene {
     return String(row?.["at"]);
   }
 
-  /** "now" for a time of since the scene began. */
+  /** "now" for a time of since the scene began, to the millisecond. */
   async shown(k: string): Promise<string> {
     const at = await this.at(k);
     const ms = Date.parse(at);
-    return ms >= this.#begun && ms <= Date.now() ? "now" : at;
+    const isNow = ms >= this.#begun && ms <= Date.now() && at.length <= 24;
+    return isNow ? "now" : at;
   }
 }
 

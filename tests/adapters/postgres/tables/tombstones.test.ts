@@ -1,7 +1,8 @@
-import { describe } from "bun:test";
+import { describe, expect } from "bun:test";
+import { ITEMS, ItemsWithDeletes } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { makeDatabase, otherProgram } from "../support.ts";
+import { databaseTest, makeDatabase, otherProgram } from "../support.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   tombstonesContract({
@@ -21,4 +22,26 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
       };
     },
   });
+
+  databaseTest(
+    "D-7.6 tombstones are listed by their places wherever the server puts them, and taken in to the millisecond",
+    async (database) => {
+      const clock = { ms: Date.parse("2026-01-01T00:00:00Z"), nowMs: () => clock.ms };
+      const program = otherProgram(database);
+      const parts = Object.assign(await database.open(clock), { program });
+      const items = await ItemsWithDeletes.prepare(parts);
+      const keys = async (sinceTime: string | null) =>
+        (await items.page({ sinceTime })).items.map(({ key }) => key["k"]);
+      for (const k of ["a", "b"]) await items.bury(k, "2025-01-01T00:00:00Z");
+      expect(await keys(null)).toEqual(["a", "b"]);
+      await database.sql.unsafe("vacuum");
+      clock.ms++;
+      await items.bury("c", "2025-01-01T00:00:00Z");
+      expect(await keys(null)).toEqual(["a", "b", "c"]);
+      const time = "2026-01-01T00:00:00.001Z";
+      expect(await keys(time)).toEqual(["c"]);
+      expect(await parts.tombstones.prune(ITEMS, time)).toBe(2);
+      expect(await keys(null)).toEqual(["c"]);
+    },
+  );
 });

@@ -192,6 +192,22 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed(cursor)).toEqual([]);
     });
 
+    it("D-7.6 a row beside its tombstone that is deleted later is listed anew, at its last place only", async (parts, store) => {
+      const items = await ItemsWithDeletes.prepare(parts);
+      for (const k of ["a", "b", "c"]) await items.bury(k, at(store, -60));
+      const { cursor } = await items.page();
+      const [early, late] = [at(store, -90), at(store, 60)];
+      await items.insert({ k: "a", at: early, v: 1 });
+      await items.insert({ k: "d", at: late, v: 1 });
+      await items.remove("d");
+      await items.remove("a");
+      const anew = (await items.listed(cursor)).map(([k]) => k);
+      expect([(await items.listed()).map(([k]) => k), anew]).toEqual([
+        ["b", "c", "d", "a"],
+        ["d", "a"],
+      ]);
+    });
+
     it("D-7.6 a row beside its tombstone that a change moves to another key leaves the greater time, where it stands", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
       const deletedAt = at(store, 120);
