@@ -1,5 +1,6 @@
 // Triggers of repsync that somebody has dropped or switched off. D-7.6.
 import { describe, expect } from "bun:test";
+import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest } from "../support.ts";
@@ -34,6 +35,26 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
       }
       const { items } = await storage.tombstones.list(ITEMS, QUERY);
       expect(items.map(({ key }) => key)).toEqual([{ k: "0 later" }, { k: "1 later" }]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 those that the registry needs no more go, and the record of deletes goes on",
+    async (database) => {
+      const storage = await database.open();
+      const since = async (table: Table) => {
+        await storage.tables.prepare([table]);
+        return (await storage.tombstones.list(table, QUERY)).earliestAvailable;
+      };
+      const columns = { k: { type: "text" }, at: { type: "datetime" } } as const;
+      const entry = { upsert_key: ["k"], columns };
+      const plain = makeTable({ ...entry, timestamp_column: "at", deletes: true });
+      const first = await since(ITEMS);
+      expect([await since(plain), await since(plain)]).toEqual([first, first]);
+      await storage.tables.prepare([makeTable(entry)]);
+      const names = await database.sql`
+        select tgname from pg_trigger where not tgisinternal order by tgname`.values();
+      expect(names.flat()).toEqual(["repsync_changed"]);
     },
   );
 

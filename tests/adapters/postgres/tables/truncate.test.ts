@@ -29,7 +29,9 @@ describe.skipIf(!postgresAvailable)("truncate on PostgreSQL", () => {
       await storage.tombstones.list(ITEMS, { after, sinceTime: null, limitRows: 9 });
     const empty = await list(null);
     await sql`insert into items values ('a', '2024-01-01'), ('b', null)`;
+    expect(await storage.tables.count(ITEMS)).toBe(2);
     await sql`truncate items`;
+    expect(await storage.tables.count(ITEMS)).toBe(0);
     const first = await list(empty.cursor);
     expect(first.items.map(({ key }) => key["k"]).sort()).toEqual(["a", "b"]);
     expect(first.earliestAvailable).toBe(empty.earliestAvailable);
