@@ -16,8 +16,7 @@ const HAS_RULES = `
 select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
   or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like 'repsync\\_%')
   or exists (select from pg_index as i join pg_class as c on c.oid = i.indexrelid where i.indrelid = t.oid and c.relname not like 'repsync\\_%')
-  or exists (select from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and (attnotnull and attname <> all($2::text[])
-    or atttypmod <> -1 or atttypid <> all('{text,int8,numeric,float8,bool,date,timestamptz,json}'::regtype[])))
+  or exists (select from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and (attnotnull and attname <> all($2::text[]) or attgenerated <> ''))
 from pg_class as t where t.oid = to_regclass($1::text)`;
 
 export class RowStatements {

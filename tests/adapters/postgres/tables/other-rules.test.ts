@@ -124,6 +124,11 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
           "drop function judge() cascade",
         ],
         ["create unique index rule on items (v)", 9, "drop index rule"],
+        [
+          "alter table items add g int2 generated always as (v::int2) stored",
+          99_999,
+          "alter table items drop g",
+        ],
         ["alter table items alter v set not null", null, "alter table items alter v drop not null"],
       ] as const) {
         await sql.unsafe(rule);
