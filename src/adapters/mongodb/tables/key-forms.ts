@@ -60,7 +60,10 @@ function formsOf({ name, type }: Column): Document[] {
       return [{ [name]: { $regex: `^${DAY}$` } }];
     case "datetime":
       return [{ [name]: { $regex: `^${DAY}T${TIME}$` } }];
-    default:
+    case "text":
+    case "numeric":
+    case "real":
+    case "json":
       return [{ [name]: { $type: "string" } }];
   }
 }
@@ -86,5 +89,5 @@ function toStore(types: readonly string[], { type }: Column): string {
     return "texts like 2024-05-01T10:00:00.123 (UTC, no zone)";
   }
   if (type === "boolean") return "true or false";
-  return type === "text" ? "texts" : "whole numbers of type int or long";
+  return type === "integer" || type === "bigint" ? "whole numbers of type int or long" : "texts";
 }

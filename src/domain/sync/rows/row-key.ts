@@ -82,7 +82,11 @@ function compareValues(column: Column, a: ColumnValue, b: ColumnValue): number {
       return compareWhole(a, b);
     case "datetime":
       return compareDateTimes(String(a), String(b));
-    default:
+    case "text":
+    case "numeric":
+    case "real":
+    case "date":
+    case "json":
       return compareUtf8(String(a), String(b));
   }
 }
