@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { PLAN_LIMITS } from "../../../domain/shared/limits.ts";
 import type { AccountItem, AccountUsage } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
@@ -7,9 +8,7 @@ import { Loaded, StatusBadge } from "../../components/notes.tsx";
 import { ownName } from "../../state/session.ts";
 import { change } from "../../state/use-action.ts";
 
-type Plan = AccountItem["plan"];
-
-const PLANS: readonly Plan[] = ["free", "developer", "business", "enterprise"];
+const PLANS = Object.keys(PLAN_LIMITS);
 
 interface ActionsProps {
   readonly account: AccountItem;
@@ -88,7 +87,7 @@ function PlanButton({ account: { username } }: ActionsProps) {
       of={username}
       question={`Change the plan of ${username}`}
       onConfirm={(typed) => {
-        const next = typed("plan") as Plan;
+        const next = typed("plan") as AccountItem["plan"];
         const [month, minute] = [typed("calls_per_month"), typed("rate_limit_per_minute")];
         const body = {
           plan: next,
@@ -106,9 +105,10 @@ function PlanButton({ account: { username } }: ActionsProps) {
   );
 }
 
+const USUAL_RATE = PLAN_LIMITS.enterprise.callsPerMinute.toLocaleString();
 const LIMITS = [
   ["month", "calls_per_month", "Calls per month", "unlimited"],
-  ["minute", "rate_limit_per_minute", "Calls per minute", "6,000"],
+  ["minute", "rate_limit_per_minute", "Calls per minute", USUAL_RATE],
 ] as const;
 
 function PlanFields({ usage }: Pick<AccountUsage, "usage">) {

@@ -1,3 +1,4 @@
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
 import type { AccountUsage, Usage } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { DayBars } from "../../charts/time-charts.tsx";
@@ -157,7 +158,7 @@ function SetPassword({ username }: { readonly username: string }) {
         <PasswordField
           label="New password"
           name="new_password"
-          hint="10 to 200 characters; all sessions of the account end"
+          hint={`${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters; all sessions of the account end`}
         />
       </ActionForm>
     </Card>

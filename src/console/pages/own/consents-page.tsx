@@ -9,11 +9,11 @@ import { change } from "../../state/use-action.ts";
 type Purpose = Consent["purpose"];
 
 /** What a consent to each purpose allows. D-6.1. */
-const PURPOSES = [
-  ["reputation_lookup", "Score, profile and platforms"],
-  ["profile_lookup", "Profile only"],
-  ["platforms_lookup", "Platforms only"],
-] as const satisfies readonly (readonly [Purpose, string])[];
+const PURPOSES: Readonly<Record<Purpose, string>> = {
+  reputation_lookup: "Score, profile and platforms",
+  profile_lookup: "Profile only",
+  platforms_lookup: "Platforms only",
+};
 
 const TONES: Readonly<Record<Consent["status"], Tone>> = {
   active: "good",
@@ -28,11 +28,11 @@ const CONSENTS: ListDescription<"get /v1/me/consents"> = {
   limit: 20,
   filters: [
     { name: "status", label: "Status", options: [["", "All"], ...Object.keys(TONES)] },
-    { name: "purpose", label: "For", options: [["", "All"], ...PURPOSES] },
+    { name: "purpose", label: "For", options: [["", "All"], ...Object.entries(PURPOSES)] },
   ],
   keyOf: ({ id }) => id,
   columns: [
-    { title: "For", cell: ({ purpose }) => purposeText(purpose), isHeader: true },
+    { title: "For", cell: ({ purpose }) => PURPOSES[purpose], isHeader: true },
     { title: "Status", cell: ({ status }) => <StatusBadge tone={TONES[status]} text={status} /> },
     { title: "Given", cell: (consent) => <TimeText at={consent.granted_at} /> },
     { title: "Expires", cell: (consent) => <TimeText at={consent.expires_at} /> },
@@ -72,14 +72,14 @@ function Give() {
         onSubmit={(typed) => {
           const purpose = typed("purpose") as Purpose;
           const body = { purpose, expires_at: utcText(typed("expires_at")) || null };
-          return change("post /v1/me/consents", { body }, `Given: ${purposeText(purpose)}`);
+          return change("post /v1/me/consents", { body }, `Given: ${PURPOSES[purpose]}`);
         }}
       >
         <SelectField
           label="Purpose"
           name="purpose"
           hint="It replaces an active one of the same purpose"
-          options={PURPOSES}
+          options={Object.entries(PURPOSES)}
         />
         <ExpiryField />
       </ActionForm>
@@ -88,7 +88,7 @@ function Give() {
 }
 
 function RevokeButton({ consent: { id, purpose } }: { readonly consent: Consent }) {
-  const allowed = purposeText(purpose);
+  const allowed = PURPOSES[purpose];
   return (
     <ConfirmButton
       name="Revoke"
@@ -102,8 +102,4 @@ function RevokeButton({ consent: { id, purpose } }: { readonly consent: Consent 
       <p>From now on every lookup that needs it is refused. You can give it again.</p>
     </ConfirmButton>
   );
-}
-
-function purposeText(purpose: Purpose): string {
-  return PURPOSES.find(([name]) => name === purpose)?.[1] ?? purpose;
 }

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { MAX_SCORE, MAX_STAR_LEVEL } from "../../../domain/shared/limits.ts";
 import type { Explanation } from "../../api/interface.ts";
 import { SumBars } from "../../charts/bars.tsx";
 import { ErrorNote } from "../../components/buttons.tsx";
@@ -6,9 +7,6 @@ import { CheckField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded } from "../../components/notes.tsx";
 import { counted, LongText, TimeText } from "../../components/text.tsx";
 import { change, useAction } from "../../state/use-action.ts";
-
-const MAX_SCORE = 100;
-const MAX_STARS = 5;
 
 /** The score, how it came about, and whether it is public. D-9.4.10. */
 export function MyReputationPage() {
@@ -39,9 +37,9 @@ function Score({ explanation }: { readonly explanation: Explanation }) {
       <p>
         <span class="stars" aria-hidden="true">
           {"★".repeat(stars)}
-          {"☆".repeat(MAX_STARS - stars)}
+          {"☆".repeat(MAX_STAR_LEVEL - stars)}
         </span>{" "}
-        {stars} of {MAX_STARS} stars
+        {stars} of {MAX_STAR_LEVEL} stars
       </p>
       <p class="quiet">
         From {counted(points.length, "verified platform")}. What it is computed from changed last on{" "}

@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
 import type { OwnProfile } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import type { RequestError } from "../../api/request-error.ts";
@@ -70,7 +71,7 @@ function PasswordForm() {
       <PasswordField
         label="New password"
         name="new_password"
-        hint="10 to 200 characters. Your other sessions end with the change"
+        hint={`${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters. Your other sessions end with the change`}
       />
     </ActionForm>
   );

@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
 import type { TableGuess } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { asRequestError } from "../../api/request-error.ts";
@@ -15,7 +16,7 @@ export const FROM_FILE = "from-file";
 export const FROM_FILE_ADDRESS = `/console/tables/${FROM_FILE}`;
 
 /** The service reads one byte less; the last one tells it that there is more. */
-const GUESSED_BYTES = 64 * 1024 * 1024 + 1;
+const GUESSED_BYTES = MAX_GUESS_BYTES + 1;
 
 interface Guessed {
   readonly choice: FileChoice;
