@@ -3,9 +3,10 @@ import {
   findPlatform,
   PLATFORM_CATALOGUE,
 } from "../../../../src/domain/reputation/score/platform-catalogue.ts";
+import { SCORE_VERSION } from "../../../../src/domain/reputation/score/score.ts";
 
 test("R-1, D-6.6 the catalogue has at least 26 platforms, each in lowercase", () => {
-  expect(PLATFORM_CATALOGUE.size).toBe(34);
+  expect([SCORE_VERSION, PLATFORM_CATALOGUE.size]).toEqual(["rep-2", 34]);
   for (const [identifier, { platform, fullActivity }] of PLATFORM_CATALOGUE) {
     expect(platform).toBe(identifier);
     expect(identifier).toMatch(/^[a-z_]+$/);
