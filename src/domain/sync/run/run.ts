@@ -14,13 +14,13 @@ export interface RunRequest {
   readonly direction: RunDirection;
   /** Null for every table of the registry. */
   readonly tableName: string | null;
-  /** Clears the markers first and moves every row. */
+  /** Clears the markers first and moves every row. S-4.4.2. */
   readonly isFull: boolean;
-  /** Counts what would move; writes and clears nothing. */
+  /** Counts what would move; writes and clears nothing. D-4.11. */
   readonly isDryRun: boolean;
   /** Overwrites newer rows; only with one direction. Absent: false. D-7.1. */
   readonly isForced?: boolean;
-  /** In place of each table's own limit; absent or null for none. D-7.6. */
+  /** Rows that may be deleted of each table at an end; absent or null for the table's own limit. D-7.6. */
   readonly maxDeletes?: number | null;
   readonly trigger: RunTrigger;
 }

@@ -1,24 +1,18 @@
 // The context of a run, or of the comparison of a table, and the counts of what it moves. S-6, D-4.4.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
-import type { RunNews, SyncDirection } from "../../../domain/sync/run/run.ts";
+import type { RunNews, RunRequest, SyncDirection } from "../../../domain/sync/run/run.ts";
 import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
 import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type Remote, type SyncDeps } from "./sync-deps.ts";
 
-export interface RunContext {
-  /** Every table begins at its first row, whatever the markers say. S-4.4.2. */
-  readonly isFull: boolean;
+type RunOptions = Pick<RunRequest, "isFull" | "isDryRun" | "isForced" | "maxDeletes">;
+
+export interface RunContext extends Required<RunOptions> {
   /** The directions in which each table moves, one after the other; none in a comparison. */
   readonly directions: readonly SyncDirection[];
-  /** Newer rows are overwritten. D-7.1. */
-  readonly isForced: boolean;
-  /** The most rows of each table that the run may delete at one end; null: the table's own limit. D-7.6. */
-  readonly maxDeletes: number | null;
-  /** Rows are counted; nothing is written. D-4.11. */
-  readonly isDryRun: boolean;
   publish(news: RunNews): void;
   readonly runId: string;
   /** Their logger adds the run to every line. */
