@@ -1,10 +1,10 @@
 // The package's `repsync/client`: pulls and pushes tables of any service that speaks the table synchronization document.
-import type { SyncClientOptions } from "./adapters/fetch/settings.ts";
+import type { SyncClientOptions } from "./adapters/fetch/client-options.ts";
 import { SyncClient } from "./adapters/fetch/sync-client.ts";
 import { SystemClock, SystemTimer } from "./adapters/system/system.ts";
 import { WebCryptoDigest } from "./adapters/webcrypto/web-crypto-digest.ts";
 
-export type { SyncClientOptions } from "./adapters/fetch/settings.ts";
+export type { SyncClientOptions } from "./adapters/fetch/client-options.ts";
 export type { SyncClient } from "./adapters/fetch/sync-client.ts";
 export type { RemotePeerErrorKind } from "./domain/shared/error-kinds.ts";
 export {

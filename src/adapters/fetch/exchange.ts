@@ -1,8 +1,8 @@
 // An HTTP request and its reply, within a time limit, a length limit and the caller's signal.
-import type { Turns } from "../../ports/runtime/turns.ts";
+import { Turns } from "../../ports/runtime/turns.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
+import type { Settings } from "./client-options.ts";
 import { invalidReply, statusError, unreachable } from "./errors.ts";
-import type { Settings } from "./settings.ts";
 
 /** Bytes of an error body that are searched for its text. */
 const MAX_ERROR_BODY_BYTES = 64 * 1024;
@@ -42,7 +42,8 @@ export async function exchange(settings: Settings, request: ExchangeRequest): Pr
     problem = "got a reply that broke off";
     if (status === 200) {
       const body = await deadline.race(readBody(response.body, maxReplyBytes, signal));
-      if (body !== null) return { label, headers, body, turns: settings.takeTurns() };
+      const turns = new Turns(settings.clock, () => settings.timer.sleep(0));
+      if (body !== null) return { label, headers, body, turns };
       const problem = `it is longer than ${maxReplyBytes} bytes`;
       throw invalidReply(label, { problem, isTooLong: true });
     }

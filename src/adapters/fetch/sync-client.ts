@@ -21,6 +21,12 @@ import {
   type StoppableRequest,
 } from "../../ports/tables/remote-peer.ts";
 import { BatchEncoder } from "./batch-encoder.ts";
+import {
+  type ClientDeps,
+  readSettings,
+  type Settings,
+  type SyncClientOptions,
+} from "./client-options.ts";
 import { invalidReply } from "./errors.ts";
 import { exchange, type Reply } from "./exchange.ts";
 import {
@@ -31,12 +37,6 @@ import {
   readStatusReply,
 } from "./read-reply.ts";
 import { readTableSchema } from "./read-table-schema.ts";
-import {
-  type ClientDeps,
-  readSettings,
-  type Settings,
-  type SyncClientOptions,
-} from "./settings.ts";
 
 /**
  * A peer over HTTP. A failed request rejects with `RemotePeerError`. A table name, `offset` or `limit` that no request can carry
