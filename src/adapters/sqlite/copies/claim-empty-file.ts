@@ -7,8 +7,8 @@ import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import { isBusy, storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
+import { quotedName } from "../driver/sql.ts";
 import { readFacts } from "../driver/store-facts.ts";
-import { quotedName } from "../driver/unique-keys.ts";
 import { dumpConnection } from "./file-dump.ts";
 import { isRowTable, tableNames } from "./raw-connection.ts";
 

@@ -25,7 +25,7 @@ import { makeDatabaseFile } from "../driver/database-file.ts";
 import type { OpenSqlite, SqliteValue } from "../driver/driver.ts";
 import { storeError } from "../driver/errors.ts";
 import { OpenConnection } from "../driver/open-connection.ts";
-import { quotedName } from "../driver/unique-keys.ts";
+import { quotedName } from "../driver/sql.ts";
 import { boundValues, valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";

@@ -4,7 +4,7 @@ import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.t
 import { DocumentForm, rangesOf } from "../../../ports/stored-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { quotedName } from "../driver/unique-keys.ts";
+import { quotedName } from "../driver/sql.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";

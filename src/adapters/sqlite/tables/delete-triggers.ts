@@ -6,7 +6,7 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { quotedName, uniqueKeys } from "../driver/unique-keys.ts";
+import { quotedName, uniqueKeys } from "../driver/sql.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { OwnTriggers, triggerName } from "./own-triggers.ts";

@@ -1,6 +1,6 @@
 // The triggers that repsync makes on a table: `repsync_<use>.<name>.<table>`.
 import type { SqliteDatabase } from "../driver/database.ts";
-import { quotedName } from "../driver/unique-keys.ts";
+import { quotedName } from "../driver/sql.ts";
 
 type TriggerUse = "delete" | "stamp";
 

@@ -1,3 +1,4 @@
+// Names in statements, and the unique keys that tables have.
 import type { SqliteDatabase } from "./database.ts";
 
 /** The column of an INTEGER PRIMARY KEY, which has no index. */
