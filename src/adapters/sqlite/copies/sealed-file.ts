@@ -19,7 +19,6 @@ import type {
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { OpenSqlite } from "../driver/driver.ts";
 import type { OpenConnection } from "../driver/open-connection.ts";
-import { quotedName } from "../driver/sql.ts";
 import { countItems, dumpFile } from "./file-dump.ts";
 import { isRowTable, tableNames, withBackup } from "./raw-connection.ts";
 

@@ -1,6 +1,5 @@
 // Whole runs: how they end, what is kept of them, and when their markers are no longer to be trusted.
 import { expect, test } from "bun:test";
-import { StartedRun } from "../../../../src/usecases/sync/runs/start-run.ts";
 import { makeTwoEnds, manyRows, put, rowsOf, runOf, start, statusError } from "../two-ends.ts";
 
 const MARKERS = [
@@ -301,14 +300,6 @@ test.each([
     { type: "finished" },
   ]);
   expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
-});
-
-test("S-4.1.1 an unknown table is refused at once", async () => {
-  const ends = await makeTwoEnds();
-  const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
-  expect(() => new StartedRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
-    'Unknown table "nope"; tables here: items',
-  );
 });
 
 test("S-6.1 any other failure is cut to 200 characters", async () => {

@@ -19,6 +19,14 @@ test("S-6.1 a failure of a run that names no table has the table ?, and its full
   ]);
 });
 
+test("S-4.1.1 an unknown table is refused at once", async () => {
+  const ends = await makeTwoEnds();
+  const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
+  expect(() => new StartedRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
+    'Unknown table "nope"; tables here: items',
+  );
+});
+
 test.each([
   [400, "POST there was answered 400; check both registries"],
   [404, "POST there was answered 404; check the address (SYNC_REMOTE_URL)"],
