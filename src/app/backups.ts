@@ -1,4 +1,4 @@
-// Puts together what copies whole stores: backups, and the way back. Beside services.ts and compose.ts it sees adapters.
+// Composes backups, restores and moves of whole stores.
 import manifest from "../../package.json" with { type: "json" };
 import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
@@ -18,7 +18,6 @@ import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore, requireStore, STORE_FORMS, sqliteDriver, storeAt } from "./stores.ts";
 
-/** The dependencies of a backup of an open deployment. */
 export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
   return {
     copies: storage,
@@ -31,7 +30,7 @@ export function backUpDeps(config: Config, { storage, clock }: Services): BackUp
   };
 }
 
-/** Fills the store of the configuration from a file. Throws as `restoreArchive` does. */
+/** Fills the configured store from a file. Throws as `restoreArchive`. */
 export async function restoreBackup(
   config: Config,
   job: CopyJob & { readonly path: string },
@@ -53,16 +52,14 @@ async function openBackup(path: string, mac: Mac): Promise<Backup> {
   return sealedFile(await sqliteDriver(), path, COLLECTIONS);
 }
 
-/** Names of the secrets that the environment sets: they are in no backup. */
+/** Names of the secrets that the environment sets, which no backup holds. */
 function outsideSecrets(config: Config): readonly string[] {
   const settings = Object.entries(SETTINGS) as [keyof typeof SETTINGS, Setting<unknown>][];
   const set = settings.filter(([field, { isSecret }]) => isSecret && config[field]);
   return set.map(([, { name }]) => name);
 }
 
-// Moves a stopped deployment into another store.
-
-/** Fills the empty store of another address with everything that the store of the configuration holds. Throws `AppError`. */
+/** Moves a stopped deployment into the empty store of another address. Throws `AppError`. */
 export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promise<CopyCounts> {
   const to = findStore(toUrl);
   if (to === null) throw new AppError("invalid_request", `The new store must be ${STORE_FORMS}`);
@@ -73,7 +70,7 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
   const from = storeAt(config.storageUrl);
   await requireStore(config.storageUrl, "moved");
-  // Brings the store in line with the registry, as a start does, and waits until all deletes are recorded.
+  // Prepares the store for the registry, as a start does, and waits until all deletes are recorded.
   const tables = [...registry.values()];
   const storage = await from.open({ ...tools, tables });
   try {
@@ -86,13 +83,13 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   const claim = (names: readonly string[]) =>
     to.claim({ ...tools, adminUsername, tables: names, by: "move" }).catch(throwOfNewStore);
   try {
-    return await moveStore({ source, claim, mac: new NodeMac() }, job);
+    return await moveStore(source, claim, new NodeMac(), job);
   } finally {
     await source.close();
   }
 }
 
-/** Throws a failure of the store that another address than STORAGE_URL names. */
+/** Throws a failure of the new store, whose text names STORAGE_URL. */
 function throwOfNewStore(error: unknown): never {
   if (!isAppError(error)) throw error;
   const told = (text: string) => text.replaceAll("STORAGE_URL", "the new address");

@@ -1,4 +1,4 @@
-// The common parts of all replies: identity, deadline, failures, the log, metrics and traces.
+// The common parts of all replies: request id, deadline, failures, log, metrics and traces.
 import { AppError } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
@@ -35,7 +35,7 @@ export interface AnsweringDeps {
   readonly tracing: Tracing;
   readonly browsers: BrowserSettings;
   readonly lifecycle: Lifecycle;
-  /** Failures that were told before, and need no second line in the log. */
+  /** Knows failures that are in the log already. */
   readonly damage: { isKnown(error: unknown): boolean };
 }
 
@@ -60,7 +60,7 @@ export class Answering {
     return new Exchange(request, { connection, browsers, ids });
   }
 
-  /** Replies by what a route does; `route` is its path with the names of its parameters, null without one. Never rejects. */
+  /** Replies with the work of a route. `route`: its path with the names of parameters; null without one. Never rejects. */
   answer(exchange: Exchange, route: string | null, work: Work): Promise<Response> {
     const { tracing } = this.#deps;
     if (!tracing.isOn) return this.#answer(exchange, route, () => work(this.#untraced));
@@ -78,7 +78,7 @@ export class Answering {
     const { path, request } = exchange;
     const startedAtMs = clock.monotonicMs();
     const isTaken = lifecycle.begin();
-    // Health is told to the end.
+    // Health is answered to the end.
     const isAnswered = isTaken || isHealthPath(path);
     const working = isAnswered ? inTime(exchange, work, timer) : refused();
     const reply = await working.catch((error: unknown) => {
@@ -89,7 +89,7 @@ export class Answering {
     exchange.end();
     if (isConsolePath(path)) addConsoleHeaders(reply);
     addCorsHeaders(reply, exchange);
-    // Bun leaves it out of replies to HEAD only.
+    // Bun sets it, except in replies to HEAD.
     if (request.method === "HEAD") reply.headers.set("Date", new Date(clock.nowMs()).toUTCString());
     const durationMs = clock.monotonicMs() - startedAtMs;
     this.#count(exchange, { method: request.method, route, status: reply.status }, durationMs);
@@ -119,7 +119,7 @@ async function refused(): Promise<Response> {
   throw new AppError("stopping", "The service is stopping");
 }
 
-/** The reply. Throws when it takes too long; the work may still be done. D-8.3. For lookups their queue keeps the deadline. */
+/** Throws when the reply takes too long; the work may still be done. The queue of lookups keeps their deadline. D-8.3. */
 async function inTime(
   { path }: Exchange,
   work: () => Promise<Response>,
@@ -132,8 +132,8 @@ async function inTime(
 }
 
 /**
- * Level of the line that each answered request gets. Lookups that were allowed are the bulk of what a deployment answers,
- * and each is in the audit log: their lines are for debugging. D-5.3.
+ * Level of the log line of a request. Allowed lookups are most of all requests and in the audit log: their lines are for
+ * debugging. D-5.3.
  */
 export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "debug" {
   return status === 200 && route?.startsWith(LOOKUPS) ? "debug" : "info";
@@ -144,7 +144,7 @@ export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "d
 const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const MAX_HOST_CHARS = 255;
 
-/** Answers in a span. Addresses are told as the route has them: those of people have their names in them. */
+/** Answers in a span, which has the address as the route has it: addresses of people hold their names. */
 async function answerInSpan(
   tracing: Tracing,
   exchange: Exchange,
@@ -152,7 +152,7 @@ async function answerInSpan(
   answer: (isTraced: boolean) => Promise<Response>,
 ): Promise<Response> {
   const span = tracing.beginRequest(exchange.headers, () => describeRequest(exchange, route));
-  // Below it nothing asks for spans.
+  // Nothing below asks for spans.
   if (span === null) return await answer(false);
   const reply = await span.around(() => answer(true));
   const requestId = reply.headers.get("x-request-id");
@@ -185,7 +185,7 @@ function isStream({ headers, body }: Response): boolean {
   return body !== null && headers.get("content-type") === "text/event-stream";
 }
 
-/** The reply, which ends the span when its stream ends or its reader leaves. */
+/** The reply, whose stream ends the span at its end or when its reader leaves. */
 function endingWith(reply: Response, span: Span): Response {
   const reader = reply.body?.getReader();
   const body = new ReadableStream<Uint8Array>(
@@ -217,7 +217,7 @@ interface StartingDeps {
 
 const NO_BROWSERS: BrowserSettings = { sessionCookie: "", corsOrigins: [], trustedProxyHops: 0 };
 
-/** The process lives, and nothing may be sent there yet. Never rejects. */
+/** Answers that the process lives, and takes no requests yet. Never rejects. */
 export function createStartingHandler(deps: StartingDeps): RequestHandler {
   const { clock, ids, runtimeVersion } = deps;
   return async (request, connection) => {

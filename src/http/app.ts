@@ -1,4 +1,4 @@
-// Puts the operations together: Elysia routes them, and gives 404 and 405 to everything else.
+// Puts the operations together: Elysia routes them, everything else is 404 or 405.
 import { Elysia } from "elysia";
 import { AppError } from "../domain/shared/errors.ts";
 import { cutText } from "../domain/shared/text.ts";
@@ -40,7 +40,7 @@ interface AppDeps extends AnsweringDeps {
   readonly reputation: AuditRouteDeps & { readonly lookups: Lookups };
 }
 
-/** An unknown path is repeated in the message up to this length. */
+/** The most characters of an unknown path in the message. */
 const MAX_PATH_ECHO_CHARS = 200;
 
 /** Answers every request of both interfaces. Never rejects. */
@@ -48,7 +48,7 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   const answering = new Answering(deps, toolsOf(deps));
   const elysia = route(operationsOf(deps), answering);
   return (request, connection) => {
-    // Elysia reads `url` and `method` of what it routes, and hands it on.
+    // Elysia reads `url` and `method`, and hands the exchange on.
     return elysia.handle(answering.receive(request, connection) as unknown as Request);
   };
 }
@@ -95,7 +95,7 @@ function operationsOf(deps: AppDeps): Operation[] {
   ];
 }
 
-/** Paths are taken exactly as written: servers resolve `..`, and what is left over must not be a route. */
+/** Paths match as they are written: servers resolve `..`, and other forms must match no route. */
 function route(operations: readonly Operation[], answering: Answering) {
   const elysia = new Elysia({ strictPath: true });
   const serve = (method: string, path: string | null, answer: Operation["answer"]) => {

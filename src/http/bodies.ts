@@ -21,8 +21,8 @@ const MAX_POINTER_CHARS = 200;
 const checks = new WeakMap<TObject, TypeCheck<TObject>>();
 
 /**
- * Reads a JSON object as its schema says, with the names of this code; no body at all is an empty object. Call it after
- * the caller was identified. Throws `body_too_large`, and `invalid_request` with every problem. D-4.2, D-5.2, D-5.5.
+ * Reads a JSON object by its schema, with the names of this code; no body is an empty object. To be called after the caller is
+ * identified. Throws `body_too_large`, and `invalid_request` with every problem. D-4.2, D-5.2, D-5.5.
  */
 export async function readBody<Schema extends TObject>(
   request: Request,
@@ -33,7 +33,7 @@ export async function readBody<Schema extends TObject>(
   return fromWire(checkedBody(body, schema)) as FromWire<Static<Schema>>;
 }
 
-/** As `readBody`, with all digits of numbers and with names as they are, of a body that was read. Throws `invalid_request`. */
+/** As `readBody`, of bytes that were read, with all digits of numbers and with names as they are. Throws `invalid_request`. */
 export function readExactBody<Schema extends TObject>(
   bytes: Uint8Array,
   schema: Schema,
@@ -47,13 +47,13 @@ function checkedBody<Schema extends TObject>(body: JsonValue, schema: Schema): S
   return body as Static<Schema>;
 }
 
-/** Lists the problems of a body by the schema's field order, unknown fields last. */
+/** The problems of a body in the order of the schema's fields, unknown fields last. */
 export function findProblems(schema: TObject, body: object): InputProblem[] {
   const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
   checks.set(schema, check);
   if (check.Check(body)) return [];
   const problems = new Map<string, InputProblem>();
-  // Most fields have one problem at most, and those that are missing two that say the same.
+  // A missing field has two problems that say the same; the first counts.
   for (const { type, path, schema: part, value } of check.Errors(body)) {
     if (problems.has(path)) continue;
     const isUnknown = type === ValueErrorType.ObjectAdditionalProperties;
@@ -67,7 +67,7 @@ export function findProblems(schema: TObject, body: object): InputProblem[] {
     .map(([, problem]) => problem);
 }
 
-/** RFC 6901; a lone surrogate would not survive the reply. */
+/** RFC 6901, without lone surrogates, which no reply can carry. */
 function pointerTo(path: string): string {
   return `/${cutText(path.slice(1).toWellFormed(), MAX_POINTER_CHARS)}`;
 }
@@ -81,8 +81,8 @@ function parse(bytes: Uint8Array, read: (text: string) => JsonValue): JsonValue 
 }
 
 /**
- * Reads a body of at most `maxBytes`, and no further; `hint` says what to do about a larger one. D-3.5.
- * Throws `body_too_large`, and `invalid_request` when the body breaks off.
+ * Reads a body up to `maxBytes`; `hint` says what to do about a larger one. D-3.5. Throws `body_too_large`, and `invalid_request`
+ * when the body breaks off.
  */
 export async function readRequestBody(
   request: Request,
@@ -95,7 +95,7 @@ export async function readRequestBody(
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
   try {
-    // `endIfUnread` reads on what is left of a larger body.
+    // `endIfUnread` reads the rest of a larger body.
     for await (const chunk of request.body.values({ preventCancel: true })) {
       receivedBytes += chunk.length;
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes, hint);
@@ -122,9 +122,9 @@ function tooLarge(maxBytes: number, hint: string | null): AppError {
   return new AppError("body_too_large", `Body is larger than ${maxBytes} bytes`, { hint });
 }
 
-// A connection on which a body is still arriving when its reply goes out. D-11.8. Bun ends a connection at once where the reply
-// says `Connection: close`, and the reset can take the reply with it: of 200 refusals of 20 MB Node's `fetch` lost 129,
-// Python's client all. So the rest of a body is read and dropped, while a mebibyte a second of it comes, before the reply says so.
+// Connections on which a body still arrives when the reply goes out. D-11.8. Bun ends a connection at once where the reply says
+// `Connection: close`, and its reset can take the reply with it: of 200 refusals of 20 MB Node's `fetch` lost 129, Python's
+// client all. So first the rest of the body is read and dropped, while a mebibyte a second of it comes.
 
 /** True for a request whose headers say that a body comes with it. */
 export function hasBody({ headers }: Request): boolean {
@@ -132,8 +132,8 @@ export function hasBody({ headers }: Request): boolean {
 }
 
 /**
- * Lets a reply end its connection where the request's body has not arrived whole. The rest is read on while it comes, until the
- * reply is due, and dropped. `elapsedMs` is the time since the request. Never rejects.
+ * Lets a reply end its connection where the request's body has not arrived whole; before, the rest is read and dropped until the
+ * reply is due. `elapsedMs`: the time since the request. Never rejects.
  */
 export async function endIfUnread(
   reply: Response,
@@ -146,9 +146,9 @@ export async function endIfUnread(
 
 async function hasArrived(request: Request, timer: Timer, waitMs: number): Promise<boolean> {
   const { body } = request;
-  // The body of a GET is not to be had.
+  // The body of a GET cannot be read.
   if (body === null) return !hasBody(request);
-  // Somebody reads it, whose reply was not waited for.
+  // Work reads it whose reply came too late.
   if (body.locked) return false;
   const reader = body.getReader();
   const over = new AbortController();
@@ -169,7 +169,7 @@ async function hasArrived(request: Request, timer: Timer, waitMs: number): Promi
     } while (leftMs > 0 && recentBytes >= LINGER_BYTES);
     return false;
   };
-  // One race: each would hold its part until both have ended.
+  // One race in all: each race would hold its part until both have ended.
   const hasEnded = await Promise.race([readOn().catch(() => false), stall()]);
   over.abort();
   return hasEnded;

@@ -1,4 +1,4 @@
-// The description of an operation: the one place for who may call it, what it takes and what it answers.
+// The description of an operation: who may call it, what it takes, what it answers.
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FieldName, FromWire } from "../domain/shared/wire-names.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
@@ -6,20 +6,19 @@ import type { Exchange } from "./exchange.ts";
 import type { Failure, Failures } from "./failures.ts";
 import type { ReplyKind } from "./replies.ts";
 
-/** Whom a guard lets pass. */
 export interface Admitted<Caller> {
   readonly caller: Caller;
   /** The identity whose cookie the reply may renew; absent without one. D-9.3. */
   readonly cookieIdentity?: Identity;
 }
 
-/** Admits the callers of an operation. Asked before the body is read (D-3.11); throws `AppError` for everybody else. */
+/** Admits callers. Asked before the body is read (D-3.11); throws `AppError` for others. */
 export interface Guard<Caller> {
   /** Credentials and failures as the document shows them. */
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly failures: Failures;
   admit(exchange: Exchange, path: PathValues): Admitted<Caller> | Promise<Admitted<Caller>>;
-  /** Asked when a body has come: who may not call any more does nothing any more. Absent: nothing can have changed. */
+  /** Asked again when the body has come, as rights may have ended. Absent: nothing can have changed. */
   admitAgain?(exchange: Exchange): Admitted<Caller> | Promise<Admitted<Caller>>;
 }
 
@@ -29,20 +28,20 @@ export const ANYBODY: Admitted<null> = { caller: null };
 /** Needs no credential. */
 export const EVERYBODY: Guard<null> = { security: [], failures: {}, admit: () => ANYBODY };
 
-/** Parameters of the path by the names that it gives them. */
+/** Parameters of the path by their names. */
 export type PathValues = Readonly<Record<string, string>>;
 
-/** Parameters by their names outside; what is not in the path may be absent. */
+/** Parameters by their names on the wire; only those of the path are required. */
 export type Parameters = Readonly<Record<string, TSchema>>;
 
-/** A body that an operation reads by itself, at most so many bytes; `hint` says what to do about a larger one. */
+/** A body of at most `maxBytes` that an operation parses by itself; `hint`: advice about a larger one. */
 export interface BytesBody {
   readonly shown: TObject;
   readonly maxBytes: number;
   readonly hint: string | null;
 }
 
-/** A file of one of these media types, which the operation reads by itself, from the exchange. */
+/** A file of one of these media types, which the operation reads from the exchange. */
 interface FileBody {
   readonly types: readonly string[];
 }
@@ -51,10 +50,10 @@ export type Body = TObject | BytesBody | FileBody;
 
 export type Nothing = Readonly<Record<never, TSchema>>;
 
-/** Status by status; a text says when the usual failure comes. */
+/** Replies by status; a text says when the usual failure comes. */
 export type Replies = Readonly<Record<number, string | Failure | ReplyKind<never>>>;
 
-/** The request to an operation. Names are those of this code; absent fields are null. */
+/** The request with the names of this code; absent fields are null. */
 interface Asked<Caller, Path, Query, Headers, Read> {
   readonly exchange: Exchange;
   readonly caller: Caller;
@@ -76,7 +75,7 @@ type BodyOf<Read> = Read extends BytesBody
     ? FromWire<Static<Read>>
     : null;
 
-/** A reply with another status than the first that is declared, or with headers of its own. */
+/** A reply with another status than the first declared one, or with headers of its own. */
 export class Answer<Status extends number, Value> {
   readonly status: Status;
   readonly value: Value;
@@ -99,22 +98,21 @@ type Outcome<Declared> =
 
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Everything about an operation. */
 export interface Description<Caller, Path, Query, Headers, Read, Declared> {
   /** Method and path, with `:name` for each parameter. */
   readonly at: `${Method} /${string}`;
-  /** Name of the operation in clients that are made from the document, and of its span. */
+  /** Its name in clients made from the document, and of its span. */
   readonly id: string;
   readonly summary: string;
   readonly description?: string;
   readonly guard: Guard<Caller>;
   readonly params?: Path;
   readonly query?: Query;
-  /** Headers; those with an `enum` are checked, in any case of letters, before the body is read. */
+  /** Those with an `enum` are checked, in any case of letters, before the body is read. */
   readonly headers?: Headers;
   readonly body?: Read;
   readonly replies: Declared;
-  /** True where the connection may be silent for as long as the work takes. */
+  /** True where the connection may be silent while the work takes. */
   readonly isSlow?: boolean;
   run(
     asked: Asked<Caller, Path, Query, Headers, Read>,

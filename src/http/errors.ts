@@ -18,10 +18,10 @@ interface SyncFailure {
   readonly challenge?: string;
 }
 
-/** Kinds with statuses here; those of a request to another deployment are 500. */
+/** Kinds with statuses here; kinds of requests to other deployments are 500. */
 type SyncKind = Exclude<AppErrorKind, ProblemCode | RemotePeerErrorKind>;
 
-/** Kinds that the reputation interface has no code for; the compiler asks for a new one. */
+/** Kinds without a code of the reputation interface; the compiler asks for a new one. */
 const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   sync_disabled: { status: 403 },
   sync_key_rejected: { status: 401 },
@@ -44,7 +44,7 @@ const SYNC_FAILURES: Partial<Record<AppErrorKind, SyncFailure>> = {
   metrics_forbidden: { status: 403 },
 } satisfies Record<SyncKind, SyncFailure>;
 
-/** Kinds that are `unavailable` under `/v1`: only operators can mend them. */
+/** Kinds that are `unavailable` under `/v1`: only operators can help. */
 const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
   "commit_failed",
   "store_unavailable",
@@ -52,10 +52,10 @@ const UNAVAILABLE: ReadonlySet<AppErrorKind> = new Set([
   "stopping",
 ]);
 
-/** Fixed text for bugs: the cause goes to the log only. */
+/** For bugs: the cause is in the log only. */
 const INTERNAL_ERROR = `${INTERNAL_MESSAGE} under this request's id`;
 const RETRY_AFTER_SECONDS = 1;
-/** A body may have thousands of problems. D-5.2.2. */
+/** Of thousands that a body may have. D-5.2.2. */
 const MAX_LISTED_PROBLEMS = 100;
 
 /** A known path with a method it does not take. D-3.11. */
@@ -79,7 +79,7 @@ export function failureReply(error: unknown, exchange: Exchange, nowMs: number):
     : syncErrorReply(error, headers);
 }
 
-/** `{error}`, with `type` where S-7 wants one. */
+/** `{error}`, with `type` where S-7 has one. */
 function syncErrorReply(error: unknown, others: Readonly<Record<string, string>>): Response {
   if (!(error instanceof AppError)) {
     const headers = { "Content-Type": "application/json", ...others };
@@ -97,14 +97,14 @@ function syncErrorReply(error: unknown, others: Readonly<Record<string, string>>
   return new Response(JSON.stringify(body), { status, headers });
 }
 
-/** Names the first problem, such as `table must be a string`. */
+/** The first problem, such as `table must be a string`. */
 function syncMessage({ problems: [problem], message }: AppError): string {
   if (problem === undefined) return message;
   const { pointer, detail } = problem;
   return `${pointer.slice(1)} ${detail.charAt(0).toLowerCase()}${detail.slice(1)}`;
 }
 
-/** The hint for callers. That of a failing service is the general one of its kind: the error's own may name hosts and files. */
+/** The hint for callers. For a failing service it is the general one of the kind, as the error's own may name hosts and files. */
 function hintFor({ kind, hint }: AppError): string | null {
   if (!UNAVAILABLE.has(kind)) return hint;
   // Damage does not pass.
@@ -131,16 +131,15 @@ export interface ProblemOccurrence {
   readonly code: ProblemCode;
   /** For the caller to read; never a secret. */
   readonly detail: string;
-  /** The advice. */
   readonly hint?: string | null;
   readonly requestId: string;
   readonly nowMs: number;
-  /** Only with `invalid_request`; absent or empty when no single field is to blame. */
+  /** Only with `invalid_request`; empty when no single field is to blame. */
   readonly problems?: readonly InputProblem[];
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The reply of RFC 9457, with further headers; its `type` is a name, not an address. D-5.2. */
+/** The reply of RFC 9457; its `type` is a name, not an address. D-5.2. */
 export function problemReply(
   occurrence: ProblemOccurrence,
   others: Readonly<Record<string, string>> = {},

@@ -1,5 +1,3 @@
-// A request, from its arrival to its reply.
-
 import { orElse } from "../domain/shared/errors.ts";
 import { plainHost } from "../domain/shared/text.ts";
 import type { ConnectionInfo } from "../ports/http/http.ts";
@@ -22,24 +20,27 @@ interface ExchangeFacts {
 const REQUEST_ID = /^[\w-]{8,64}$/;
 
 /**
- * A request and its connection. Elysia routes it by `url` and `method`, and hands it on as it is: Bun sends no reply to the
- * copy of a request whose body was not read to its end.
+ * A request and its connection, from arrival to reply. Elysia routes it by `url` and `method`, and hands it on as it is: Bun
+ * sends no reply to a copy of a request whose body was not read to its end.
  */
 export class Exchange {
   readonly request: Request;
   readonly connection: ConnectionInfo;
   readonly browsers: BrowserSettings;
-  /** The caller's own where it fits, else a new one. D-5.3. */
+  /** The caller's own where it is valid, else a new one. D-5.3. */
   readonly requestId: string;
   /** Every segment can be percent-decoded. */
   readonly path: string;
   /** With its question mark; empty when there is none. */
   readonly search: string;
-  /** With a plain host: Elysia looks for the path from the twelfth character on (elysiajs/elysia#748), and a Host may hold anything. */
+  /**
+   * With a plain host, as a Host may hold anything, and Elysia looks for the path from the twelfth character on
+   * (elysiajs/elysia#748).
+   */
   readonly url: string;
   /**
    * HEAD is routed as GET, and the server leaves the body out (D-3.11): Elysia's own HEAD reads the whole body for its length,
-   * which a stream of events does not have (elysiajs/elysia#1985 tells how it is made).
+   * and a stream of events has no end (elysiajs/elysia#1985).
    */
   readonly method: string;
   #answered: AbortController | null = null;
@@ -50,7 +51,7 @@ export class Exchange {
     this.browsers = browsers;
     const given = request.headers.get("x-request-id") ?? "";
     this.requestId = REQUEST_ID.test(given) ? given : ids.next();
-    // `new URL()` would throw where the Host makes no valid one.
+    // `new URL()` throws for an invalid Host.
     const match = /^(?:[a-z]+:\/\/[^/?#]*)?([^?#]*)(\?[^#]*)?/i.exec(request.url);
     this.path = decodablePath(match?.[1] || "/");
     this.search = match?.[2] ?? "";
@@ -62,18 +63,18 @@ export class Exchange {
     return this.request.headers;
   }
 
-  /** True when the request itself came over TLS. */
+  /** True when the request came over TLS. */
   get isTls(): boolean {
     return this.request.url.startsWith("https:");
   }
 
-  /** Aborted when nobody waits for the reply any more. D-11.8. */
+  /** Aborted when nobody waits for the reply. D-11.8. */
   gone(): AbortSignal {
     this.#answered ??= new AbortController();
     return AbortSignal.any([this.request.signal, this.#answered.signal]);
   }
 
-  /** Says that the request has been answered, in time or not. */
+  /** To be called when the request is answered, in time or not. */
   end(): void {
     this.#answered?.abort();
   }
@@ -86,8 +87,8 @@ export class Exchange {
   }
 
   /**
-   * The client's address. Each proxy appends to `X-Forwarded-For` the address it was asked from; with N trusted proxies
-   * the last N entries are believed, as a client may have sent the entries before them. D-1.3.
+   * The client's address. Each proxy appends the address that asked it to `X-Forwarded-For`; of N trusted proxies the last N
+   * entries count, as the client may have sent the others. D-1.3.
    */
   clientAddress(): string {
     const socketAddress = this.connection.remoteAddress ?? "unknown";
@@ -97,21 +98,21 @@ export class Exchange {
     return plainAddress(path[Math.max(0, path.length - 1 - trustedProxyHops)] ?? socketAddress);
   }
 
-  /** The values that proxies have put into a header: each appends its own, or sends one. */
+  /** The values of a header, to which each proxy may append. */
   forwarded(name: string): readonly string[] {
     const values = (this.headers.get(name) ?? "").split(",").map((value) => value.trim());
     return values.filter((value) => value !== "");
   }
 }
 
-/** Encodes damaged percent-encoding again, so that it names nothing and causes no failure. */
+/** Encodes damaged percent-encoding again: then it names nothing and causes no failure. */
 function decodablePath(path: string): string {
   if (!path.includes("%")) return path;
   const isDecodable = orElse(null, () => decodeURIComponent(path)) !== null;
   return isDecodable ? path : path.replaceAll("%", "%25");
 }
 
-/** The one spelling of an address: proxies write it in several ways, some with the port. Other text stays. */
+/** The one spelling of an address, which proxies write in several ways, some with the port. Other text stays. */
 function plainAddress(entry: string): string {
   const [, inBrackets, beforePort] = /^(?:\[(.*)\]|([^:]+))(?::\d+)?$/.exec(entry) ?? [];
   const address = inBrackets ?? beforePort ?? entry;
@@ -122,22 +123,22 @@ function plainAddress(entry: string): string {
 
 // The shapes of replies by their paths.
 
-/** True for paths that answer in the shapes of the reputation document. */
+/** True for paths with replies of the reputation interface. */
 export function isReputationPath(path: string): boolean {
   return path === "/v1" || path.startsWith("/v1/");
 }
 
-/** True for the health of the service or the process, which is told to the end, in shapes of its own. D-10.5. */
+/** True for health, which is answered to the end, in shapes of its own. D-10.5. */
 export function isHealthPath(path: string): boolean {
   return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
 }
 
-/** True where replies are for their reader alone. D-5.3. */
+/** True for replies to their reader alone. D-5.3. */
 export function isPrivatePath(path: string): boolean {
   return isReputationPath(path) && !isHealthPath(path);
 }
 
-/** True for what is answered with the headers of D-9.2. */
+/** True for paths with the headers of D-9.2. */
 export function isConsolePath(path: string): boolean {
   return path === "/console" || path.startsWith("/console/");
 }

@@ -1,27 +1,26 @@
-// Replies as the document shows them, failures first of all. Each interface has a shape of failures of its own, and some that every operation has. S-7, D-5.2.
+// Replies, above all failures, as the document shows them. Each interface has its own shape of failures, and failures of every
+// operation. S-7, D-5.2.
 import type { TSchema } from "@sinclair/typebox";
 import { isHealthPath, isPrivatePath, isReputationPath } from "./exchange.ts";
 import { ProblemSchema } from "./schemas/reputation.ts";
 import { SyncErrorSchema } from "./schemas/sync.ts";
 
-/** A reply as the document shows it. */
 export interface ReplyDocument {
   readonly description: string;
   readonly headers: Readonly<Record<string, object>>;
   readonly content?: Readonly<Record<string, object>>;
 }
 
-/** A header as the document shows it. */
 export function headerDoc(description: string, schema: object = { type: "string" }) {
   return { description, schema };
 }
 
-/** Header of every reply. D-5.3. */
+/** D-5.3. */
 const REQUEST_ID = {
   "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
 };
 
-/** `content` by media type; null for a reply without body. */
+/** `content`: by media type; null without a body. */
 export function replyDocument(
   description: string,
   content: Readonly<Record<string, object>> | null,
@@ -31,7 +30,7 @@ export function replyDocument(
   return content === null ? { description, headers: all } : { description, headers: all, content };
 }
 
-/** A failure whose body or headers are not the usual ones. */
+/** A failure with its own body or headers. */
 export interface Failure {
   readonly text: string;
   readonly schema?: TSchema;
@@ -39,10 +38,10 @@ export interface Failure {
   readonly headers?: Readonly<Record<string, object>>;
 }
 
-/** The cause of each status. */
+/** Causes by status. */
 export type Failures = Readonly<Record<number, string | Failure>>;
 
-/** Headers of a reply under `/v1`. D-5.3. */
+/** Of replies under `/v1`. D-5.3. */
 export const PRIVATE = { "Cache-Control": headerDoc("Always private, no-store") };
 
 const WRONG_METHOD = "Another method than this path takes";
@@ -55,7 +54,7 @@ const HEADERS: Readonly<Record<number, Record<string, object>>> = {
   503: { "Retry-After": headerDoc("Seconds to wait before trying again") },
 };
 
-/** Failures of every operation at a path, with a body or without. D-4.2, D-5.2, D-5.5. */
+/** The failures of every operation at a path. D-4.2, D-5.2, D-5.5. */
 export function usualFailures(path: string, hasBody: boolean): Failures {
   if (isHealthPath(path)) return { 405: WRONG_METHOD };
   const isReputation = isReputationPath(path);
@@ -70,7 +69,6 @@ export function usualFailures(path: string, hasBody: boolean): Failures {
   };
 }
 
-/** The reply of a failure at a path. */
 export function failureDocument(
   path: string,
   status: number,

@@ -1,4 +1,4 @@
-// Fields of replies get the names of the wire from the schema that the document shows, and nothing that it lacks goes out.
+// Names the fields of replies as the wire has them, by the schema that the document shows; fields that it lacks do not go out.
 import type { TSchema } from "@sinclair/typebox";
 import { type FieldName, fieldName } from "../domain/shared/wire-names.ts";
 
@@ -9,7 +9,7 @@ export type Named<Wire> = Wire extends readonly (infer Item)[]
     ? { readonly [Name in keyof Wire as FieldName<Name & string>]: Named<Wire[Name]> }
     : Wire;
 
-/** Null for what stays as it is. */
+/** Null where a value stays as it is. */
 type Naming = ((value: unknown) => unknown) | null;
 
 /** The parts of JSON Schema that names depend on. */
@@ -17,16 +17,16 @@ interface Shape {
   readonly anyOf?: readonly Shape[];
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
-  /** The shape of the values of a record whose names are not fixed, such as names of tables. */
+  /** The shape of the values of a record with free names, such as those of tables. */
   readonly patternProperties?: Readonly<Record<string, Shape>>;
 }
 
-/** Makes the function that copies a value with the names of its schema, in their order; rows in it are not copied. */
+/** Makes a function that copies a value with the names of its schema, in their order; rows in it are not copied. */
 export function namingOf(schema: TSchema): (value: unknown) => unknown {
   return combine([schema as Shape]) ?? ((value) => value);
 }
 
-/** Joins the fields of all parts of a choice: a name means the same in each. */
+/** Joins the fields of all parts of a choice, as a name means the same in each. */
 function combine(choice: readonly Shape[]): Naming {
   const shapes = choice.flatMap(partsOf);
   const properties = new Map<string, Shape[]>();

@@ -15,19 +15,18 @@ const TAGS = [
   ["/v1/admin", "administration"],
 ] as const;
 
-/** An operation with its entry. */
 export interface Entry {
   readonly method: string;
   readonly path: string;
-  /** Null for what is no part of the interface. */
+  /** Null for a page or file, which is no part of the interface. */
   readonly document: object | null;
 }
 
 type Described = Description<unknown, Parameters, Parameters, Parameters, Body, Replies>;
 
 /**
- * The document of operations. A schema with an `$id` stands once among the components, under that name, and is referred to
- * wherever it is used. Made on the first request, because it would take a third of the time of a start.
+ * The document. A schema with an `$id` stands once among the components, under that name, and is referred to elsewhere. Made at
+ * the first request, as it would take a third of the time of a start.
  */
 export function openApiOf(operations: readonly Entry[]) {
   let made: ReturnType<typeof describeAll> | undefined;
@@ -57,7 +56,7 @@ function describeAll(operations: readonly Entry[]) {
   return { paths, schemas };
 }
 
-/** A part of a document with references in place of named schemas, which are put into `schemas`. */
+/** A part of the document with references in place of named schemas, which go into `schemas`. */
 function withReferences(part: unknown, schemas: Record<string, object>): unknown {
   if (Array.isArray(part)) return part.map((each) => withReferences(each, schemas));
   if (typeof part !== "object" || part === null) return part;
@@ -70,7 +69,6 @@ function withReferences(part: unknown, schemas: Record<string, object>): unknown
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** The entry of an operation. */
 export function describeOperation(path: string, described: Described): object {
   const { id, summary, description, guard, body } = described;
   const parameters = [
@@ -128,7 +126,7 @@ function responsesOf(path: string, { guard, body, replies }: Described) {
   return Object.fromEntries(documents) as Record<string, ReplyDocument>;
 }
 
-/** The document without its operations. */
+/** The fixed part of the document. */
 export const DOCUMENTATION = {
   info: {
     title: "repsync",

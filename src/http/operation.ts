@@ -1,4 +1,4 @@
-// The one description of each operation: it answers requests, checks bodies and makes the entry of the OpenAPI document.
+// Makes an operation of its description: it answers requests, checks bodies, and has an entry in the OpenAPI document.
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
 import { readBody, readRequestBody } from "./bodies.ts";
@@ -15,9 +15,8 @@ import type { Exchange } from "./exchange.ts";
 import { describeOperation, type Entry } from "./openapi.ts";
 import type { ReplyKind, ReplyTools } from "./replies.ts";
 
-/** An operation as it is served. */
 export interface Operation extends Entry {
-  /** Throws what is to be told as a failure. */
+  /** What it throws becomes the reply. */
   answer(exchange: Exchange, path: PathValues, tools: ReplyTools): Promise<Response>;
 }
 
@@ -78,7 +77,6 @@ export function operation<
   };
 }
 
-/** A page or file for browsers. */
 export function pageAt(
   path: string,
   answer: (exchange: Exchange) => Response | Promise<Response>,
@@ -86,7 +84,7 @@ export function pageAt(
   return { method: "GET", path, document: null, answer: async (exchange) => answer(exchange) };
 }
 
-/** The texts of a parameter; of one that is no list only the first is used. */
+/** Reads the texts of parameters; only the first text of one that is no list. */
 type Reader = (get: (name: string) => readonly string[]) => object;
 const NOTHING: Parameters = {};
 const NO_TEXTS: readonly string[] = [];
@@ -127,8 +125,8 @@ function headerReaderOf(parameters: Parameters | undefined): Reader {
 }
 
 /**
- * The word of a header; null for an absent or empty one. Any other is refused: its sender wants something that would not
- * be done. Throws `invalid_request`.
+ * The word of a header; null for an absent or empty one. Throws `invalid_request` for another word: its sender wants something
+ * that is not done.
  */
 function readSwitch(name: string, value: string | null, words: readonly string[]): string | null {
   const word = (value ?? "").toLowerCase();
@@ -137,7 +135,7 @@ function readSwitch(name: string, value: string | null, words: readonly string[]
   throw new AppError("invalid_request", `${name} must be ${texts.join(", ")} or absent`);
 }
 
-/** Most requests have no query, and need none read. */
+/** Most requests have no query to read. */
 function queryReader({ search }: Exchange): (name: string) => readonly string[] {
   if (search === "") return () => NO_TEXTS;
   const query = new URLSearchParams(search);

@@ -8,16 +8,15 @@ const HEADERS = {
 };
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** To the letter. D-9.2. */
+/** Exactly that of D-9.2. */
 const CONSOLE_POLICY = policyOf({ script: "'self'", style: "'self'", font: "'self'" });
 
-/** Gives a reply below `/console` its headers. */
 export function addConsoleHeaders(reply: Response): void {
   for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
   reply.headers.set("Content-Security-Policy", CONSOLE_POLICY);
 }
 
-/** A page or script with its headers; a page runs files of this service and its own inline scripts, and stands in no frame. */
+/** Adds its headers to a page or script. A page runs files of this service and its own inline scripts, and stands in no frame. */
 export async function secured(reply: Response, digest: Digest): Promise<Response> {
   for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
   if (!reply.headers.get("content-type")?.startsWith("text/html")) return reply;
@@ -26,7 +25,7 @@ export async function secured(reply: Response, digest: Digest): Promise<Response
   const hashes = await Promise.all(scripts.map((text) => hashOf(text, digest)));
   const policy = policyOf({
     script: ["'self'", ...hashes].join(" "),
-    // The documentation's page sets styles by itself.
+    // The page of the documentation sets styles by itself.
     style: "'self' 'unsafe-inline'",
     font: "'self' data:",
   });

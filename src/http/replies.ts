@@ -1,4 +1,4 @@
-// Replies as operations declare them: what the document shows, and how a value is written. S-4.1, S-4.5, D-5.1.
+// Kinds of replies: what the document shows, and how a value is written. S-4.1, S-4.5, D-5.1.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { COMPRESSION_THRESHOLD_BYTES } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
@@ -14,18 +14,17 @@ import { type Named, namingOf } from "./naming.ts";
 import { envelopeOf } from "./schemas/reputation.ts";
 import { outgoing, type StreamComment, streamOf } from "./streams.ts";
 
-/** The tools of answering. */
 export interface ReplyTools {
   readonly clock: Clock;
   readonly timer: Timer;
   readonly gzip: Gzip;
   readonly digest: Digest;
   readonly tracing: Tracing;
-  /** Gives a good reply a fresh cookie, when it is time. Never rejects. D-9.3. */
+  /** Adds a fresh cookie to a good reply when it is due. Never rejects. D-9.3. */
   renewCookie(exchange: Exchange, identity: Identity, reply: Response): Promise<void>;
 }
 
-/** A reply on its way; `headers` are its own, beside those of its kind. */
+/** `headers`: those of this reply, beside those of its kind. */
 interface Sending {
   readonly exchange: Exchange;
   readonly tools: ReplyTools;
@@ -33,7 +32,6 @@ interface Sending {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A reply that an operation declares. */
 export interface ReplyKind<Value> {
   readonly document: ReplyDocument;
   send(value: Value, sending: Sending): Response | Promise<Response>;
@@ -74,7 +72,6 @@ export function data<Schema extends TSchema>(
   };
 }
 
-/** Puts the JSON text of data into its envelope. */
 export function envelope(text: string, nowMs: number): string {
   return `{"success":true,"data":${text},"meta":{"timestamp":"${formatMs(nowMs)}","version":"v1"}}`;
 }
@@ -104,7 +101,7 @@ export function events<Schema extends TSchema>(
   headers: HeaderDocs,
 ): ReplyKind<AsyncGenerator<Named<Static<Schema>> | StreamComment, void, undefined>> {
   const naming = namingOf(event);
-  // No type: readers of the document take it for the whole stream, or for each event.
+  // No type: readers of the document take it either for the whole stream or for each event.
   const schema = Type.Unknown({ description: "Each `data:` line is an `x-event`" });
   const content = { "text/event-stream": { schema, "x-event": event } };
   return {
@@ -126,15 +123,14 @@ const STREAM_HEADER_DOCS = {
   "X-Accel-Buffering": headerDoc("Always no"),
 };
 
-/** A file that goes out part by part. */
 export interface SentFile {
   readonly type: string;
   readonly name: string;
-  /** Read no faster than the client takes them; ended when it leaves. What they throw cuts the reply. */
+  /** Read as the client takes them; ended when it leaves. What they throw cuts the reply. */
   readonly parts: AsyncGenerator<string | Uint8Array, void, undefined>;
 }
 
-/** A file to be kept, of one of these types. D-14.4. */
+/** A file to save, of one of these types. D-14.4. */
 export function file(description: string, types: readonly string[]): ReplyKind<SentFile> {
   const schemaOf = (type: string) =>
     type === "application/json" ? Type.Array(Type.Object({})) : Type.String();
@@ -158,7 +154,7 @@ export function file(description: string, types: readonly string[]): ReplyKind<S
   };
 }
 
-/** A reply that is no JSON: `type` is that of its content, null for one without. */
+/** A reply without JSON. `type`: its media type; null without content. */
 export function plain(
   description: string,
   type: string | null,
@@ -171,7 +167,7 @@ export function plain(
   };
 }
 
-/** `usual` are the headers of the kind. */
+/** `usual`: the headers of the kind. */
 function send(
   body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null,
   usual: Readonly<Record<string, string>>,
@@ -180,9 +176,9 @@ function send(
   return new Response(body, { status, headers: { ...usual, ...own, ...exchange.replyHeaders() } });
 }
 
-// The body of a pull or a digest. S-4.1.3 to S-4.1.6.
+// The body of pages. S-4.1.3 to S-4.1.6.
 
-/** Records that are written at once, first and in bytes of JSON. */
+/** Records of the first slice, and bytes of JSON of later ones. */
 const FIRST_SLICE_ROWS = 16;
 const SLICE_BYTES = 2 * 1024 * 1024;
 
@@ -201,7 +197,7 @@ export async function pageBody(
   return { bytes, headers: { ...headers, ...encoding, "Content-Length": String(bytes.length) } };
 }
 
-/** Records, the last field of a page, are written in slices, as it may have 32 MiB of them. D-7.9. */
+/** Writes records, the last field, in slices, as there may be 32 MiB of them. D-7.9. */
 async function pageBytes(
   { records, ...head }: { readonly records?: readonly object[] },
   turns: Turns,

@@ -1,11 +1,11 @@
-// Bodies that go on: server-sent events, and the bytes of files in and out. S-4.5.3, D-4.4, D-14.4.
+// Bodies that take long: server-sent events, and the bytes of files in and out. S-4.5.3, D-4.4, D-14.4.
 import { AppError } from "../domain/shared/errors.ts";
 import { FILE_SILENCE_MS, KEEP_ALIVE_MS } from "../domain/shared/limits.ts";
 import { type Timer, within } from "../ports/runtime/runtime.ts";
 
 const KEEP_ALIVE = ": keep-alive\n\n";
 
-/** A line of a stream that is no event; programs that read events skip it. */
+/** A line of a stream that readers of events skip. */
 export class StreamComment {
   readonly text: string;
 
@@ -16,8 +16,8 @@ export class StreamComment {
 }
 
 /**
- * Events as they come, each as one `data:` line, with a comment after each silence of `KEEP_ALIVE_MS`. An event is asked for
- * only when the client has taken the one before it; when the client leaves, `told` is ended.
+ * Events as they come, each as one `data:` line, with a comment after each silence of `KEEP_ALIVE_MS`. The next event is asked
+ * for when the client has taken the last; `told` ends when the client leaves.
  */
 export function streamOf(
   told: AsyncGenerator<object, void, undefined>,
@@ -53,14 +53,14 @@ export function streamOf(
   );
 }
 
-// Of files nothing is held but the part in hand, and who is silent for a minute is cut.
+// Of files only the present part is held; whoever is silent for a minute is cut off.
 
-/** Bodies come in parts of a megabyte; all records of one part are held at once, so it is cut. */
+/** Bodies come in parts of a megabyte. Each is cut into parts of this size, as all records of a part are held at once. */
 const PART_BYTES = 64 * 1024;
 
 type Parts = AsyncGenerator<string | Uint8Array, void, undefined>;
 
-/** A reply's body. `parts` are ended when the client leaves, or takes nothing for a minute; what they throw cuts it. */
+/** The body of a reply. `parts` end when the client leaves or takes nothing for a minute; what they throw cuts the body. */
 export function outgoing(parts: Parts, timer: Timer): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let taken = new AbortController();
@@ -87,22 +87,24 @@ export function outgoing(parts: Parts, timer: Timer): ReadableStream<Uint8Array>
 }
 
 /**
- * The bytes of a request's body, read once. Throws `file_failed` where it breaks off or no byte comes for a minute, and the reason of
- * `stop`, which also ends the wait for bytes. From the call on nobody else can read the body.
+ * The bytes of a request's body, to be read once. Throws `file_failed` where it breaks off or no byte comes for a minute, and the
+ * reason of `stop`, which also ends the wait. From the call on nobody else can read the body.
  */
 export function incoming(
   request: Request,
-  timing: { readonly timer: Timer; readonly stop: AbortSignal },
+  timer: Timer,
+  stop: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const declared = request.headers.get("content-length");
   const reader = request.body?.getReader() ?? new Blob([]).stream().getReader();
-  return bytesOf(reader, declared, timing);
+  return bytesOf(reader, declared, timer, stop);
 }
 
 async function* bytesOf(
   reader: Pick<ReadableStreamDefaultReader<Uint8Array>, "read" | "cancel" | "releaseLock">,
   declared: string | null,
-  { timer, stop }: { readonly timer: Timer; readonly stop: AbortSignal },
+  timer: Timer,
+  stop: AbortSignal,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   let problem: string | null = null;
   let receivedBytes = 0;
@@ -122,7 +124,7 @@ async function* bytesOf(
       for (let at = 0; at < value.length; at += PART_BYTES)
         yield value.subarray(at, at + PART_BYTES);
     }
-    // A connection that breaks may look like an end.
+    // A broken connection may look like an end.
     if (declared !== null && receivedBytes < Number(declared)) throw brokenOff();
   } catch (error) {
     stop.throwIfAborted();
@@ -133,7 +135,7 @@ async function* bytesOf(
   }
 }
 
-/** Calls `cut` after the silence that is allowed, unless what it gives is aborted before. */
+/** Calls `cut` after the allowed silence, unless the returned controller is aborted before. */
 function whenSilent(timer: Timer, cut: () => void): AbortController {
   const heard = new AbortController();
   void timer.sleep(FILE_SILENCE_MS, heard.signal).then(() => {

@@ -12,7 +12,7 @@ import type { Exchange } from "../exchange.ts";
 import type { Failures } from "../failures.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
 
-/** The scheme and the blanks after it, without backtracking, as a header can be long. */
+/** The scheme and its blanks, without backtracking, as a header can be long. */
 const BEARER = /^Bearer(?: +|$)/i;
 
 const SECURITY = [{ bearer: [] }, { session: [] }];
@@ -38,7 +38,7 @@ export function user(deps: AccountDeps): Guard<Identity> {
   return { security: SECURITY, failures: USER, admit, admitAgain: admit };
 }
 
-/** Admits everybody who is signed in, for so many changes a minute. D-8.5. */
+/** As `user`, for a limited number of changes a minute. D-8.5. */
 export function writer(deps: AccountDeps): Guard<Identity> {
   const signedIn = user(deps);
   return {
@@ -52,14 +52,14 @@ export function writer(deps: AccountDeps): Guard<Identity> {
   };
 }
 
-/** An administrator who asks for something, as its audit record tells. */
+/** An administrator, with the fields of an audit record. */
 export interface AskingAdministrator extends AdminRequest {
   readonly by: string;
-  /** Throws when the session was ended or the account suspended since; an hour that is over is no end. D-14.4. */
+  /** Throws when the session has ended or the account is suspended since; a token that runs out is no end. D-14.4. */
   requireStill(): Promise<void>;
 }
 
-/** An administrator; a body that a page of this origin sends is of these types, or JSON. D-5.7, D-8.8. */
+/** Admits administrators; `types` are those of a body from a page of this origin, by default JSON. D-5.7, D-8.8. */
 export function administrator(
   deps: AccountDeps,
   types?: readonly string[],
@@ -82,7 +82,7 @@ export function syncAdministrator(
   return { ...administrator(deps, types), failures: SYNC_ADMINISTRATOR };
 }
 
-/** Throws `token_missing`, `token_invalid`, `token_expired`, `forbidden`, and as `requireOwnPage`. */
+/** Throws as `identifyBy`, and `requireOwnPage` for a token in a cookie. */
 async function admitBy(
   exchange: Exchange,
   identifyBy: (token: string | null) => Promise<Identity>,
@@ -101,14 +101,14 @@ export function bearerCredentials(authorization: string): string | null {
   return scheme === null ? null : authorization.slice(scheme[0].length);
 }
 
-/** The token of a request, from `Authorization` or else the cookie; null when there is none. */
+/** The token of `Authorization`, or else of the cookie; null without one. */
 function tokenOf(exchange: Exchange): {
   readonly token: string | null;
   readonly isInCookie: boolean;
 } {
   const authorization = exchange.headers.get("authorization");
   if (authorization !== null) {
-    // An empty header is no token; another scheme and what has blanks in it are a bad one.
+    // An empty header is no token; another scheme, and a token with blanks, is a bad one.
     if (authorization === "") return { token: null, isInCookie: false };
     const token = bearerCredentials(authorization) ?? "";
     return { token: /\s/.test(token) ? "" : token, isInCookie: false };

@@ -1,7 +1,7 @@
 // The origin of a request as browsers tell it, and what pages may do with a session cookie. D-8.6. Cookies do not know ports, so
-// `SameSite=Strict` does not stop pages of another port of the host. `Sec-Fetch-Site` decides, which no page can set, and over
-// plain HTTP, where browsers leave it out, `Origin` has to name the host that was asked. A request with the cookie and neither
-// is refused. The token is checked first: a cookie that is no session any more is 401, whoever sends it.
+// `SameSite=Strict` does not stop pages of another port of the host. `Sec-Fetch-Site` decides, which no page can set. Over plain
+// HTTP browsers leave it out: then `Origin` has to name the asked host. A request with the cookie and neither header is refused.
+// The token is checked first: an ended session is 401, whoever sends its cookie.
 import { AppError } from "../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
 import { DEPLOYMENT_HEADER } from "../../domain/sync/table/table-schema.ts";
@@ -20,7 +20,10 @@ const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 const JSON_TYPE = "application/json";
 
-/** The token in the session cookie; null when there is none, or two that differ: a neighbour may have set one of them. D-11.8. */
+/**
+ * The token in the session cookie; null without one, and for two that differ, as another service of the host may have set one.
+ * D-11.8.
+ */
 export function cookieToken(exchange: Exchange): string | null {
   const start = `${cookieName(exchange)}=`;
   const cookies = (exchange.headers.get("cookie") ?? "").split(";").map((cookie) => cookie.trim());
@@ -28,20 +31,19 @@ export function cookieToken(exchange: Exchange): string | null {
   return cookie === undefined || others.length > 0 ? null : cookie.slice(start.length);
 }
 
-/** Takes the session cookie away. */
 export function cookieRemoval(exchange: Exchange): { "Set-Cookie": string } {
   return { "Set-Cookie": sessionCookie(exchange, "", 0) };
 }
 
-/** The value of `Set-Cookie` that keeps a token for so long; 0 seconds take the cookie away. */
+/** The `Set-Cookie` that keeps a token for so long; 0 seconds remove the cookie. */
 export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: number): string {
   const cookie = `${cookieName(exchange)}=${token}; Max-Age=${ttlSeconds}; ${COOKIE_RULES}`;
   return isSecure(exchange) ? `${cookie}; Secure` : cookie;
 }
 
 /**
- * Lets a request with the session cookie pass when it changes nothing, or comes from a page of this service: browsers send the
- * cookie whoever asked them to. Throws `forbidden`, and `invalid_request` for a body that is none of `types`.
+ * Admits a request with the session cookie when it changes nothing or comes from a page of this service, as browsers send the
+ * cookie whoever asks. Throws `forbidden`, and `invalid_request` for a body of another type.
  */
 export function requireOwnPage(exchange: Exchange, types: readonly string[] = [JSON_TYPE]): void {
   const { request } = exchange;
@@ -56,7 +58,9 @@ export function requireOwnPage(exchange: Exchange, types: readonly string[] = [J
   if (hasBody(request)) requireType(request, types);
 }
 
-/** True when the cookie may be set: pages of `CORS_ORIGINS` get the token alone. Throws `forbidden` for pages of other origins. */
+/**
+ * The cookie is set except for pages of `CORS_ORIGINS`, which get the token alone. Throws `forbidden` for pages of other origins.
+ */
 function requireSignInPage(exchange: Exchange): { readonly isCookieSet: boolean } {
   const source = sourceOf(exchange);
   if (source === "other") {
@@ -78,7 +82,7 @@ export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
   },
 };
 
-/** The origin of a page of `CORS_ORIGINS` that sent the request; null for all others. */
+/** The origin of a page of `CORS_ORIGINS`; null for all others. */
 function corsOrigin({ headers, browsers }: Exchange): string | null {
   const origin = headers.get("origin");
   const { corsOrigins } = browsers;
@@ -95,7 +99,7 @@ function sourceOf(exchange: Exchange): Source {
   return corsOrigin(exchange) === null ? "other" : "allowed";
 }
 
-/** True when the host of an origin is the one that the request was sent to. */
+/** True when an origin is on the host that was asked. */
 function isOwnOrigin(origin: string, exchange: Exchange): boolean {
   const host = lastTrusted(exchange, "x-forwarded-host") ?? exchange.headers.get("host") ?? "";
   if (!URL.canParse(origin)) return false;
@@ -109,7 +113,7 @@ function cookieName(exchange: Exchange): string {
   return isSecure(exchange) ? `__Host-${name}` : name;
 }
 
-/** True when the client speaks TLS: with this service, or, as a trusted proxy tells, with the proxy. */
+/** True when the client speaks TLS with this service, or with a trusted proxy. */
 function isSecure(exchange: Exchange): boolean {
   if (exchange.isTls) return true;
   return lastTrusted(exchange, "x-forwarded-proto")?.toLowerCase() === "https";
@@ -123,22 +127,21 @@ function lastTrusted(exchange: Exchange, name: string): string | null {
   return values[Math.max(0, values.length - trustedProxyHops)] ?? null;
 }
 
-/** The media type of a body, without parameters, in lower case; empty for none. */
+/** The media type without parameters, in lower case; empty for none. */
 export function mediaType({ headers }: Request): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** A form of another page cannot declare these types. Throws `invalid_request`. */
+/** Throws `invalid_request` for another type; a form of another page cannot declare these. */
 function requireType(request: Request, types: readonly string[]): void {
   if (types.includes(mediaType(request))) return;
   throw new AppError("invalid_request", `The body needs Content-Type: ${types.join(", ")}`);
 }
 
-// Replies that pages of CORS_ORIGINS may read. Never with credentials: they send a token or key of their own. D-8.6.
+// Replies for pages of CORS_ORIGINS, never with credentials: they send a token or key of their own. D-8.6.
 
-/** Paths of the two interfaces. */
 const INTERFACES = /^\/(?:v1|api\/v1\/sync)\//;
-/** Time for which a browser remembers what it may send. */
+/** How long a browser remembers what it may send. */
 const MAX_AGE_SECONDS = 600;
 const REQUEST_HEADERS = [
   ...["Authorization", "Content-Type", "X-API-Key", "X-Sync-Key", "X-Request-Id"],
@@ -151,7 +154,7 @@ const REPLY_HEADERS = [
   ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", DEPLOYMENT_HEADER, "X-Run-Id"],
 ].join(", ");
 
-/** The answer to a browser's question whether a page may send a request; null for any other request. */
+/** The answer to a browser that asks whether a page may send a request; null for any other request. */
 export function preflightReply(exchange: Exchange, methods: readonly string[]): Response | null {
   const { request, headers: asked, path } = exchange;
   const isQuestion = request.method === "OPTIONS" && asked.has("access-control-request-method");
@@ -165,7 +168,6 @@ export function preflightReply(exchange: Exchange, methods: readonly string[]): 
   return new Response(null, { status: 204, headers });
 }
 
-/** Lets the page that asked read a reply. */
 export function addCorsHeaders(reply: Response, exchange: Exchange): void {
   if (exchange.browsers.corsOrigins.length === 0 || !INTERFACES.test(exchange.path)) return;
   reply.headers.append("Vary", "Origin");
@@ -175,23 +177,23 @@ export function addCorsHeaders(reply: Response, exchange: Exchange): void {
   reply.headers.set("Access-Control-Expose-Headers", REPLY_HEADERS);
 }
 
-// The session cookie goes on while it is used. D-9.3.
-
-/** Gives a good reply to somebody with the cookie a fresh one, when it is time. Never rejects. */
+/**
+ * Adds a fresh cookie to a good reply when it is due, as sessions of browsers go on while they are used. Never rejects. D-9.3.
+ */
 export async function renewCookie(
   { accounts, logger }: { readonly accounts: AccountDeps; readonly logger: Logger },
   exchange: Exchange,
   identity: Identity,
   reply: Response,
 ): Promise<void> {
-  // A reply that sets or takes the cookie has the last word.
+  // A reply that sets or removes the cookie stays so.
   if (!reply.ok || reply.headers.has("set-cookie")) return;
   try {
     const token = await renewSession(accounts, identity);
     if (token === null) return;
     reply.headers.set("Set-Cookie", sessionCookie(exchange, token, SESSION_TTL_SECONDS));
   } catch {
-    // The old one is good for a while, and the next request tries again.
+    // The old cookie is good for a while; the next request tries again.
     logger.warn("A session cookie was not renewed", { request_id: exchange.requestId });
   }
 }

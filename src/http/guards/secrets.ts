@@ -12,7 +12,7 @@ export interface SyncKeyGuardDeps {
   readonly comparison: SecretComparison;
 }
 
-/** Admits callers with the deployment's key, where sync is enabled; checked in the order of S-5. */
+/** Admits callers with the deployment's key, while sync is enabled; checks in the order of S-5. */
 export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
   return {
     security: [{ syncKey: [] }],
@@ -32,7 +32,7 @@ export function syncKey(deps: SyncKeyGuardDeps): Guard<null> {
   };
 }
 
-/** True for the secret. A header's value arrives as one character per byte. */
+/** A header's value has one character per byte. */
 function isSecret(given: string | null, secret: string, comparison: SecretComparison): boolean {
   const bytes = Uint8Array.from(given ?? "", (character) => character.charCodeAt(0));
   return bytes.length > 0 && comparison.isEqual(bytes, new TextEncoder().encode(secret));
@@ -45,8 +45,8 @@ export interface MetricsGuardDeps {
 }
 
 /**
- * Admits readers of metrics: callers with the token; where none is configured, callers on this machine that ask a loopback address, as a
- * page whose name leads here asks another (D-11.8). D-1.3.
+ * Admits callers with the token; where none is configured, callers on this machine that ask a loopback address: a page of a
+ * foreign name that leads here asks another Host. D-1.3, D-11.8.
  */
 export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
   return {
@@ -67,7 +67,7 @@ export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
   };
 }
 
-/** The `Host` header of who asks this machine by its own name, perhaps with a port. */
+/** The `Host` of a request to this machine by its own name, perhaps with a port. */
 const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::\d{1,5})?$/i;
 
 /** Headers of proxies that hold addresses of callers. */
@@ -83,8 +83,8 @@ function requireThisMachine(headers: Headers, connection: ConnectionInfo): void 
 }
 
 /**
- * True when neither the socket nor any proxy speaks for another machine. Every address that was forwarded has to be of
- * this one, however many proxies are trusted, and no other header may speak of a proxy: a caller cannot gain by adding some.
+ * True when neither the socket nor a proxy speaks for another machine. Every forwarded address has to be of this one, however
+ * many proxies are trusted, and no other header of a proxy may be there: adding headers gains nothing.
  */
 function isOnThisMachine(headers: Headers, { remoteAddress }: ConnectionInfo): boolean {
   if (remoteAddress === null || !isLoopback(remoteAddress)) return false;

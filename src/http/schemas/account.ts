@@ -42,7 +42,7 @@ const NewPassword = checked<string>(
   isPassword,
   `Must be a text of ${MIN_PASSWORD_CHARS} to ${MAX_PASSWORD_CHARS} characters`,
 );
-/** Texts without control characters, and those that may have line breaks and tabs, as patterns of the document. */
+/** Patterns of texts without control characters; those of `LINES` may have line breaks and tabs. */
 const LINE = "^[^\\u0000-\\u001f\\u007f-\\u009f]*$";
 const LINES = "^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f-\\u009f]*$";
 const ProfileLine = profileText(LINE, "control characters");
@@ -53,7 +53,7 @@ const ApiKeyName = checked<string>(
   (value) => isTextOf(value, 1, MAX_API_KEY_NAME_CHARS) && !hasControlCharacter(value),
   `Must be a text of 1 to ${MAX_API_KEY_NAME_CHARS} characters without control characters`,
 );
-/** `expires_at` of a request. The use case checks that it is in the future. */
+/** The use case checks that it is in the future. */
 const Expiry = Type.Optional(
   nullable(
     checked<string>(
@@ -153,10 +153,7 @@ export const IssuedApiKeySchema = model("IssuedApiKey", {
 
 export const ApiKeyRequestSchema = model(
   "ApiKeyRequest",
-  {
-    name: ApiKeyName,
-    expires_at: Expiry,
-  },
+  { name: ApiKeyName, expires_at: Expiry },
   { examples: [{ name: "shop" }] },
 );
 
@@ -241,11 +238,9 @@ export const AccountItemSchema = model("AccountItem", ACCOUNT_ITEM);
 
 export const AccountUsageSchema = model("AccountUsage", { ...ACCOUNT_ITEM, usage: UsageSchema });
 
-export const PasswordResetSchema = model("PasswordReset", {
-  new_password: NewPassword,
-});
+export const PasswordResetSchema = model("PasswordReset", { new_password: NewPassword });
 
-/** A text of a profile, or null. What arrives by sync is kept as it is. D-11.3. */
+/** A text of a profile, or null; texts that arrive by sync are not checked. D-11.3. */
 function profileText(pattern: string, refused: string) {
   const shape = new RegExp(pattern);
   return Type.Optional(

@@ -1,4 +1,4 @@
-// Bodies of the audit log as administrators see it. D-9.5.
+// Bodies of the audit log. D-9.5.
 import { Type } from "@sinclair/typebox";
 import { CONSENT_PURPOSES } from "../../domain/reputation/accounts/consent.ts";
 import { Count, model, nullable, oneOf, only, PROBLEM_CODES, Text, Time, union } from "./parts.ts";
@@ -50,7 +50,6 @@ const Problem = only({
   message: Text,
 });
 
-/** An event of a verification. */
 export const AuditVerificationEventSchema = union("AuditVerificationEvent", [
   model("AuditProgressEvent", { type: Type.Literal("progress"), records: Count }),
   model("AuditDoneEvent", {

@@ -1,4 +1,4 @@
-// The overview on the wire, as the OpenAPI document shows it. D-9.5.
+// The overview, and the tables of the registry. D-9.5.
 import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
@@ -65,7 +65,7 @@ export const OverviewSchema = model("Overview", {
   }),
 });
 
-/** An object; what is in it is looked at by the rules of the file. */
+/** An object, whose contents the rules of the registry check. */
 const TableEntry = checked<JsonObject>(
   { type: "object", description: "The table as the registry file has it: docs/tables.schema.json" },
   (value) => typeof value === "object" && value !== null && !Array.isArray(value),

@@ -14,7 +14,7 @@ import { Value } from "@sinclair/typebox/value";
 import { isTextOf } from "../../domain/shared/text.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 
-/** The TypeBox kind of values that JSON Schema cannot describe as exactly as the domain checks them. */
+/** The TypeBox kind of values that the domain checks more exactly than JSON Schema can. */
 const CHECKED = "Checked";
 const CHECK = Symbol("check");
 
@@ -29,7 +29,7 @@ interface CheckedSchema extends TSchema {
 
 TypeRegistry.Set<CheckedSchema>(CHECKED, (schema, value) => schema[CHECK].fits(value));
 
-/** A schema whose values are checked by a function; the document shows the schema. */
+/** A schema with a check by a function; the document shows the schema. */
 export function checked<Value>(
   schema: object,
   fits: (value: unknown) => boolean,
@@ -39,7 +39,7 @@ export function checked<Value>(
   return Type.Unsafe<Value>({ ...schema, [Kind]: CHECKED, [CHECK]: check });
 }
 
-/** The message for a value that a field's schema refused, in our own words. D-5.2. */
+/** The message for a value that the schema of a field refused. D-5.2. */
 export function detailOf(schema: TSchema, value: unknown): string {
   switch (schema[Kind]) {
     case CHECKED:
@@ -59,9 +59,14 @@ export const Count = Type.Integer({ minimum: 0 });
 
 export const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 
-/** An object with exactly these fields, whose type has no name. */
+/** An object with exactly these fields; clients made from the document do not name its type. */
 export function only<Fields extends TProperties>(fields: Fields): TObject<Fields> {
   return Type.Object(fields, { additionalProperties: false });
+}
+
+/** An object with any fields. */
+export function object(options: ObjectOptions = {}) {
+  return Type.Object({}, { additionalProperties: true, ...options });
 }
 
 export function someText(): TUnsafe<string> {
@@ -69,7 +74,7 @@ export function someText(): TUnsafe<string> {
   return checked({ type: "string", minLength: 1 }, fits, "Must be a text that is not empty");
 }
 
-/** An object with exactly these fields. Clients generated from the document name its type so. */
+/** An object with exactly these fields; clients made from the document name its type so. */
 export function model<Fields extends TProperties>(
   name: string,
   fields: Fields,
@@ -78,7 +83,7 @@ export function model<Fields extends TProperties>(
   return Type.Object(fields, { $id: name, additionalProperties: false, ...options });
 }
 
-/** A value or null as one type, because many client generators make a separate class of a union. */
+/** A value or null as one type, as many generators of clients make a separate class of a union. */
 export function nullable<Schema extends TSchema>(
   schema: Schema,
   options: object = {},
@@ -104,7 +109,6 @@ export function oneOf<const Value extends string>(
   );
 }
 
-/** One of several models. */
 export function union<Models extends TSchema[]>(name: string, models: [...Models]) {
   return Type.Union(models, { $id: name });
 }
@@ -115,7 +119,7 @@ export function listOf<Item extends TSchema>(item: Item) {
   return model(`${item.$id}List`, { items: Type.Array(item), next_cursor });
 }
 
-// Every code of an error of the reputation interface, with its status and title. D-5.2.
+// The codes of errors of the reputation interface. D-5.2.
 
 export interface Problem {
   readonly status: number;
@@ -160,14 +164,13 @@ export type ProblemCode = keyof typeof PROBLEMS;
 /** Codes in the order of their statuses. */
 export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as ProblemCode[];
 
-// Parameters of paths, queries and headers. They come as texts; the use case reads them, and may be lenient.
+// Parameters of paths, queries and headers. They come as texts, which the use case reads, sometimes leniently.
 
-/** A text that the document describes by another schema, as what does not fit it is not refused by that. */
+/** A text that the document describes by another schema, which refuses nothing. */
 export function given(description: string, schema: object = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ type: "string", ...schema, description });
 }
 
-/** A time in a query. */
 export function givenTime(description: string): TUnsafe<string> {
   return given(description, { format: "date-time" });
 }
@@ -178,7 +181,6 @@ export function givenAll(description: string): TUnsafe<readonly string[]> {
   return Type.Unsafe<readonly string[]>({ ...schema, description });
 }
 
-/** An id in the path. */
 export function givenId(description: string): TUnsafe<string> {
   return given(description, { minLength: 1 });
 }
@@ -191,7 +193,7 @@ export const LIST_QUERY = {
   cursor: given("next_cursor of the part before"),
 };
 
-/** The table in the path. With sync disabled the document names no tables, as the status does. */
+/** The table in the path; with sync disabled the document names no tables, as the status does. */
 export function tableName(deps: {
   readonly isSyncEnabled: boolean;
   readonly registry: Registry;

@@ -1,4 +1,4 @@
-// Bodies of lookups and profiles, and the envelope of all replies of the reputation interface. R-2, D-5.1, D-6.6.
+// Bodies of lookups and profiles, and the envelope of the reputation interface. R-2, D-5.1, D-6.6.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Count, model, oneOf, PROBLEM_CODES, Text, Time } from "./parts.ts";
 
@@ -28,7 +28,6 @@ const PROFILE = {
 
 export const ProfileSchema = model("Profile", PROFILE);
 
-/** A profile as its owner sees it. */
 export const OwnProfileSchema = model("OwnProfile", { ...PROFILE, public: Type.Boolean() });
 
 export const PlatformListSchema = Type.Array(

@@ -1,7 +1,7 @@
-// Rows by hand on the wire, as the OpenAPI document shows them. D-14.3.
+// Bodies of rows by hand. D-14.3.
 import { Type } from "@sinclair/typebox";
 import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/shared/json.ts";
-import { checked, model, nullable, Text } from "./parts.ts";
+import { checked, model, nullable, object, Text } from "./parts.ts";
 
 function fields(description: string) {
   const schema = { type: "object", additionalProperties: true, description };
@@ -12,10 +12,7 @@ function fields(description: string) {
 const Force = Type.Optional(
   Type.Boolean({ description: "True: also where the rows are written at the remote" }),
 );
-const Row = Type.Object(
-  {},
-  { additionalProperties: true, description: "Column values, as the list of rows shows them" },
-);
+const Row = object({ description: "Column values, as the list of rows shows them" });
 
 export const EditRowRequestSchema = model(
   "EditRowRequest",
@@ -42,9 +39,7 @@ export const RemoveRowRequestSchema = model("RemoveRowRequest", {
 
 export const EditedRowSchema = model("EditedRow", { row: Row });
 
-export const RemovedRowSchema = model("RemovedRow", {
-  warning: Type.Optional(Text),
-});
+export const RemovedRowSchema = model("RemovedRow", { warning: Type.Optional(Text) });
 
 export const RowRefusedSchema = model("RowRefused", {
   error: Text,

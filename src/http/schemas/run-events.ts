@@ -1,7 +1,7 @@
-// Events of runs and comparisons on the wire, as the OpenAPI document shows them. S-6, D-4.4, D-9.5.
+// Events of runs, comparisons and imports. S-6, D-4.4, D-9.5.
 import { Type } from "@sinclair/typebox";
 import type { JsonValue } from "../../domain/shared/json.ts";
-import { Count, model, nullable, oneOf, Text, union } from "./parts.ts";
+import { Count, model, nullable, object, oneOf, Text, union } from "./parts.ts";
 import { COMPARED, counted, Direction, KeyObject } from "./runs.ts";
 
 const RunFinishedEvent = model("RunFinishedEvent", { type: Type.Literal("finished") });
@@ -9,7 +9,7 @@ const RunFinishedEvent = model("RunFinishedEvent", { type: Type.Literal("finishe
 const SUBJECT = { table: Text, direction: Direction };
 const BYTES = { bytes_compressed: Count, bytes_uncompressed: Count };
 
-/** An event of the stream. S-6, D-4.4. */
+/** S-6, D-4.4. */
 export const RunEventSchema = union("RunEvent", [
   model("RunStartEvent", { type: Type.Literal("start"), ...SUBJECT, total_records: Count }),
   model("RunBatchEvent", {
@@ -39,11 +39,11 @@ export const RunEventSchema = union("RunEvent", [
   RunFinishedEvent,
 ]);
 
-const AnyRow = nullable(Type.Object({}, { additionalProperties: true }), {
+const AnyRow = nullable(object(), {
   description: "A row; null at an end that does not have it. Integers beyond 2^53 are strings",
 });
 
-/** An event of a comparison. D-9.5. */
+/** D-9.5. */
 export const CompareEventSchema = union("CompareEvent", [
   model("CompareStartEvent", {
     type: Type.Literal("start"),
@@ -78,7 +78,7 @@ const ImportKey = nullable(Text, {
   description: "`key=value, key=value`; null where there is none",
 });
 
-/** The result of an import. D-10.3. */
+/** D-10.3. */
 const IMPORTED = {
   table: Text,
   dry_run: Type.Boolean(),
@@ -90,13 +90,9 @@ const IMPORTED = {
   same: Count,
   failed: Count,
   last_line: counted("Line on which the last record that was read begins"),
-  failures: Type.Array(
-    model("ImportFailure", {
-      ...ImportWarning,
-      key: ImportKey,
-    }),
-    { description: "The first ones" },
-  ),
+  failures: Type.Array(model("ImportFailure", { ...ImportWarning, key: ImportKey }), {
+    description: "The first ones",
+  }),
   warnings: Type.Array(model("ImportWarning", ImportWarning), { description: "The first ones" }),
   warning_count: Count,
   removed: Type.Optional(
@@ -104,12 +100,7 @@ const IMPORTED = {
   ),
   changes: Type.Optional(
     Type.Array(
-      model("ImportChange", {
-        line: Count,
-        key: ImportKey,
-        here: AnyRow,
-        record: AnyRow,
-      }),
+      model("ImportChange", { line: Count, key: ImportKey, here: AnyRow, record: AnyRow }),
       {
         description:
           "Of a dry run: the first rows that would be overwritten, with the columns that would change, as they are and as they would be",
@@ -118,7 +109,7 @@ const IMPORTED = {
   ),
 };
 
-/** An event of an import. D-14.4. */
+/** D-14.4. */
 export const ImportEventSchema = union("ImportEvent", [
   model("ImportProgressEvent", {
     type: Type.Literal("progress"),

@@ -1,14 +1,22 @@
-// Bodies of sync runs on the wire, as the OpenAPI document shows them. S-2.6, S-4.4, S-6, D-4.3, D-4.9 to D-4.11.
+// Bodies of runs. S-2.6, S-4.4, S-6, D-4.3, D-4.9 to D-4.11.
 import { Type } from "@sinclair/typebox";
-import { Count, checked, listOf, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
+import {
+  Count,
+  checked,
+  listOf,
+  model,
+  nullable,
+  object,
+  oneOf,
+  only,
+  Text,
+  Time,
+} from "./parts.ts";
 
 export const Direction = oneOf(["push", "pull"]);
-export const KeyObject = Type.Object(
-  {},
-  { additionalProperties: true, description: "The key columns" },
-);
+export const KeyObject = object({ description: "The key columns" });
 const TABLE = { type: "string", minLength: 1, description: "Name of a table of the registry" };
-/** An empty name passes here; the use case refuses it as an unknown table. */
+/** An empty name passes; the use case refuses it as an unknown table. */
 const TableOrNone = Type.Optional(
   nullable(
     checked<string>(TABLE, (value) => typeof value === "string", "Must be a string"),
@@ -74,7 +82,7 @@ export const CompareRequestSchema = Type.Object(
     delete: flag("With push or pull: remove what only the end being repaired has"),
     force: flag('With push or pull: overwrite newer rows of a table with conflict "newer"'),
     max_deletes: MaxDeletes,
-    // In a trigger it promises that nothing is written, so it is not passed over as unknown fields are.
+    // In a trigger it promises that nothing is written, so it is refused here, not ignored as an unknown field.
     dry_run: Type.Optional(
       checked<false>(
         { type: "boolean", enum: [false], default: false },
@@ -177,7 +185,7 @@ export const RunSchema = Type.Union(
   { $id: "Run" },
 );
 
-/** An import, whose outcome only its events tell. D-14.4. */
+/** An import; its outcome is told by its events only. D-14.4. */
 export const ImportRunSchema = model("ImportRun", {
   run_id: Text,
   kind: Type.Literal("import"),
@@ -207,7 +215,7 @@ export const RejectedListSchema = listOf(RejectedSchema);
 /** With the record itself. D-9.5. */
 export const RejectedDetailSchema = model("RejectedRecordDetail", {
   ...REJECTED,
-  record: nullable(Type.Object({}, { additionalProperties: true }), {
+  record: nullable(object(), {
     description: "As it was pulled, or the row that a push sends now; null when that is gone",
   }),
 });
@@ -229,7 +237,7 @@ export const DigestPageSchema = model("DigestPage", {
     }),
   ),
   has_more: Type.Boolean(),
-  records: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+  records: Type.Optional(Type.Array(object())),
 });
 
 /** S-7, a configuration problem. */

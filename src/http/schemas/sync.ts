@@ -1,13 +1,10 @@
-// Bodies of pages, pushes, status and health on the wire, as the OpenAPI document shows them. S-2, S-7, R-2.5.
+// Bodies of pages, pushes, status and health. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
-import { counted } from "./runs.ts";
+import { Count, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
+import { counted, KeyObject } from "./runs.ts";
 
-const RowObject = Type.Object(
-  {},
-  { additionalProperties: true, description: "One row of a table" },
-);
+const RowObject = object({ description: "One row of a table" });
 
 export const SyncErrorSchema = model("SyncError", { error: Text });
 
@@ -29,7 +26,7 @@ export const PullPageSchema = model("PullPage", {
   records: Type.Array(RowObject),
 });
 
-/** An element of a push that is not an object fails alone, so the document refuses none. D-3.5. */
+/** A record that is no object fails alone, so the document refuses none. D-3.5. */
 const PushRecord = Type.Unknown({
   description: "One row by column name; anything but an object is a failed record",
   examples: [{ username: "maria", updated_at: "2026-01-02T03:04:05Z" }],
@@ -82,7 +79,7 @@ export const PushResultSchema = model("PushResult", {
   error_count: Type.Optional(Type.Integer({ minimum: 1 })),
 });
 
-/** To TypeBox a literal 0 is any number. */
+/** For TypeBox a literal 0 is any number. */
 const NONE = Type.Unsafe<0>({ type: "integer", const: 0 });
 
 /** S-2.4, no records. */
@@ -180,7 +177,7 @@ export const TableSchemaSchema = model(
 );
 
 const DeletedRow = model("DeletedRow", {
-  key: Type.Object({}, { additionalProperties: true, description: "The key columns" }),
+  key: KeyObject,
   deleted_at: Time,
 });
 
@@ -231,14 +228,14 @@ export const ReadinessSchema = model("Readiness", {
 /** Rows of a table, in parts. D-9.5. */
 export const RowListSchema = model("RowList", {
   table: Text,
-  items: Type.Array(Type.Object({}, { additionalProperties: true, description: "Column values" })),
+  items: Type.Array(object({ description: "Column values" })),
   next_cursor: nullable(Text, { description: "Null after the last part" }),
   total: nullable(Count, {
     description: "Rows that match since and key; null where they are looked for",
   }),
 });
 
-// A guess of a table on the wire, as the OpenAPI document shows it. D-14.4.
+// A guess of a table. D-14.4.
 
 const Entry = Type.Unsafe<object>({ type: "object", additionalProperties: true });
 

@@ -31,6 +31,9 @@ interface CopyStore {
   readonly isKept?: IsKept;
 }
 
+/** Takes the empty store for these tables. Throws `invalid_request`, with the store as it was. */
+export type ClaimStore = (tables: readonly string[]) => Promise<EmptyStore>;
+
 /** The most rows named of those that the target cannot hold. */
 const MOST_NAMED = 20;
 const NO_NUMBER = "it has no id, and rows of the table are numbered: give it a number of its own";
@@ -179,20 +182,15 @@ function withoutDocuments(part: DumpedPart, isKept: IsKept): DumpedPart {
   return { ...part, items: part.items.filter((doc) => isKept(part.name, doc)) };
 }
 
-interface MoveDeps {
-  readonly source: StoppedStore;
-  /** Takes the empty store for these tables. Throws `invalid_request`. */
-  readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
-  readonly mac: Mac;
-}
-
 /**
  * Copies a stopped deployment, with its id and sessions, into an empty store of any kind. Throws `invalid_request` when a service
  * uses either store, `conflict` for rows that the new one cannot hold, `store_unavailable`, also when the copy differs, and the
  * reason to stop; then the new store is empty. D-10.7.
  */
 export async function moveStore(
-  { source, claim, mac }: MoveDeps,
+  source: StoppedStore,
+  claim: ClaimStore,
+  mac: Mac,
   job: CopyJob,
 ): Promise<CopyCounts> {
   await source.requireStopped();

@@ -2,19 +2,14 @@ import type { CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { DumpedPart, DumpedStore } from "../../ports/copies/store-dump.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 
-interface Sum {
-  items: number;
-  /** The sum of the hashes of the items, in any order. */
-  hash: bigint;
-}
-
 const KEY = new TextEncoder().encode("repsync dump");
 
 /** Counts and digests of the items of a dump, in any order. */
 export class DumpDigests {
   readonly #mac: Mac;
   readonly #withRest: boolean;
-  readonly #sums = new Map<string, Sum>();
+  /** By label; `hash` is the sum of the hashes of the items, in any order. */
+  readonly #sums = new Map<string, { items: number; hash: bigint }>();
 
   /** `withRest`: the rest that a store keeps with its rows counts, too. */
   constructor(mac: Mac, { withRest }: { readonly withRest: boolean }) {

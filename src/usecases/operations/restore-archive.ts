@@ -5,7 +5,6 @@ import type {
   BackupFacts,
   CopyCounts,
   CopyJob,
-  EmptyStore,
   IsKept,
 } from "../../ports/copies/store-copies.ts";
 import type { Dump } from "../../ports/copies/store-dump.ts";
@@ -17,7 +16,7 @@ import {
   type SessionDocument,
 } from "../../repositories/account-collections.ts";
 import { pepperMark } from "../reputation/accounts/secrets.ts";
-import { copyStore, partOf } from "./copy-store.ts";
+import { type ClaimStore, copyStore, partOf } from "./copy-store.ts";
 
 interface RestoreDeps {
   readonly backup: Backup;
@@ -25,8 +24,7 @@ interface RestoreDeps {
   readonly mac: Mac;
   /** `API_KEY_PEPPER`; null where it is not set. */
   readonly pepper: string | null;
-  /** Takes the empty store for these tables. Throws `invalid_request`, with the store as it was. */
-  readonly claim: (tables: readonly string[]) => Promise<EmptyStore>;
+  readonly claim: ClaimStore;
 }
 
 export interface Restored extends CopyCounts {

@@ -114,7 +114,7 @@ async function rotateKey(
   }
   const deps = await openFor(username, openStore);
   const id = await wholeId(idText, (query) => listApiKeys(deps, username, query));
-  const issued = await rotateApiKey(deps, { username, id, overlapSeconds });
+  const issued = await rotateApiKey(deps, username, id, overlapSeconds);
   const end = overlapSeconds === 0 ? "now" : `in ${overlapSeconds} s`;
   showIssued(output, issued, username, `; ${id} ends ${end}`);
 }
@@ -142,7 +142,7 @@ async function revokeKey(
   output.show(revoked, `Key "${revoked.name}" (${revoked.id}) is revoked`);
 }
 
-/** Opens the store. Throws `not_found` when it has no such account. */
+/** Throws `not_found` for an unknown account. */
 async function openFor(
   username: string,
   openStore: CommandTools["openStore"],

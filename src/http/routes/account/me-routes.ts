@@ -173,10 +173,8 @@ function apiKeys(deps: AccountDeps): Operation[] {
         ...UNKNOWN_KEY,
         409: "The key is not active",
       },
-      run: ({ caller, params, body: { overlapSeconds = 0 } }) => {
-        const { username } = caller.account;
-        return rotateApiKey(deps, { username, id: params.id, overlapSeconds });
-      },
+      run: ({ caller, params, body: { overlapSeconds = 0 } }) =>
+        rotateApiKey(deps, caller.account.username, params.id, overlapSeconds),
     }),
   ];
 }

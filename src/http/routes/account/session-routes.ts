@@ -56,7 +56,6 @@ function callerOf(exchange: Exchange): Caller {
   return { address: exchange.clientAddress(), gone: exchange.gone() };
 }
 
-/** Takes the cookie away. */
 function ended(exchange: Exchange) {
   return new Answer(200, { status: "ended" } as const, cookieRemoval(exchange));
 }

@@ -1,15 +1,15 @@
-// The web console: its page, for every address that it has, and its files. D-9.1, D-9.2.
+// The web console: its page, the same at every address, and its files. D-9.1, D-9.2.
 import type { BuiltConsole, ConsoleFile, ConsoleFiles } from "../../../ports/http/http.ts";
 import type { Exchange } from "../../exchange.ts";
 import { type Operation, pageAt } from "../../operation.ts";
 
 const ASSETS = "/console/assets/";
-/** Tried once for each run of slashes: without what stands before it, the time would be quadratic. D-11.1. */
+/** Without the look behind, the time would be quadratic in the slashes. D-11.1. */
 const LAST_SLASHES = /(?<!\/)\/+$/;
-/** A name stands for one content for ever. */
+/** The name of a file changes with its content. */
 const FOR_EVER = "public, max-age=31536000, immutable";
 
-/** `GET /console` and everything below it. The same for everybody: the page asks who is signed in. */
+/** `GET /console` and below. The same for everybody: the page asks who is signed in. */
 export function consoleRoutes(files: ConsoleFiles): Operation[] {
   const answer = async (exchange: Exchange) => {
     const { path, search } = exchange;

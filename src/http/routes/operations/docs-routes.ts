@@ -12,7 +12,7 @@ import { secured } from "../../page-security.ts";
 interface DocsRoutesDeps {
   readonly assets: DocsAssets;
   readonly digest: Digest;
-  /** The registry whose tables the document names. */
+  /** The document names its tables. */
   readonly registry: Registry;
 }
 
@@ -20,10 +20,10 @@ const PAGE = "/swagger";
 const DOCUMENT = "/swagger/json";
 const SCRIPT = "/swagger/swagger-ui-bundle.js";
 const STYLE = "/swagger/swagger-ui.css";
-/** Addresses of this service, so that the page needs no internet. */
+/** Addresses here, so that the page needs no internet. */
 const SWAGGER_UI = { url: DOCUMENT, cdn: SCRIPT, theme: STYLE };
 
-/** `operations` are those that the document shows. */
+/** `operations`: those of the document. */
 export function docsRoutes(
   operations: readonly Operation[],
   { assets, digest, registry }: DocsRoutesDeps,
@@ -49,14 +49,14 @@ export function docsRoutes(
     pageAt(STYLE, async (exchange) =>
       assetReply(exchange, await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
     ),
-    // Browsers ask for one on every page.
+    // Browsers ask for it on every page.
     pageAt("/favicon.ico", (exchange) => {
       return new Response(null, { status: 204, headers: exchange.replyHeaders() });
     }),
   ];
 }
 
-/** The plugin, which keeps the document that it makes. */
+/** The plugin keeps the document that it makes. */
 function pluginFor(operations: readonly Operation[]) {
   return new Elysia().use(
     openapi({

@@ -1,4 +1,4 @@
-// Routes about the service: where things are, whether they work, and metrics., D-6.8, D-9.1, D-10.5.
+// Routes about the service: its addresses, its health, its metrics., D-6.8, D-9.1, D-10.5.
 import { Type } from "@sinclair/typebox";
 import {
   checkHealth,
@@ -79,7 +79,7 @@ function probes(deps: ProbeDeps): Operation[] {
         return new Answer(success ? 200 : 503, told);
       },
     }),
-    // For what starts, restarts and balances processes, as the next one.
+    // Like the next one, for programs that start, restart and balance processes.
     operation({
       at: "GET /v1/health/live",
       id: "checkLive",

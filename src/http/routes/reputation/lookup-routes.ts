@@ -16,7 +16,7 @@ import { PlatformListSchema, ProfileSchema, ReputationSchema } from "../../schem
 
 const PROFILE = "/v1/public/profiles/:username";
 
-/** `purpose` names the consents that allow it. */
+/** `purpose`: the consents that allow the lookup. */
 const LOOKUPS = [
   {
     endpoint: "reputation",
@@ -53,7 +53,7 @@ const RATE_LIMIT_DOCS = {
   "X-RateLimit-Reset": headerDoc("Seconds until more calls are possible"),
 };
 
-/** The key is checked with everything else that decides a lookup, in one commit. D-5.8. */
+/** The key is checked in the commit of the lookup. D-5.8. */
 const API_KEY: Guard<null> = {
   security: [{ apiKey: [] }],
   failures: {
@@ -83,9 +83,9 @@ export function lookupRoutes(lookups: Lookups): Operation[] {
   );
 }
 
-// Replies of the three lookups. This is the path that has to be fast: texts that do not change are made once.
+// Replies of lookups, the path that has to be fast: texts that do not change are made once.
 
-/** The message of each refusal. None tells which consents exist, or whether a profile is hidden or missing. */
+/** The message of each refusal. None reveals which consents exist, or whether a profile is hidden or missing. */
 const DETAILS: Record<LookupRefusal, string> = {
   api_key_missing: "A lookup needs an API key",
   api_key_invalid: "This API key is not known here",
@@ -136,7 +136,7 @@ function refusalOf(problem: LookupRefusal | null) {
 }
 
 /**
- * The headers of a metered reply: the IETF draft's two (draft-ietf-httpapi-ratelimit-headers-10) and the customary three. An unlimited
+ * The headers of a metered reply: two of draft-ietf-httpapi-ratelimit-headers-10, and the three customary ones. An unlimited
  * month has no `month` policy. `Retry-After` only when refused. D-5.3.
  */
 export function rateLimitHeaders(

@@ -51,7 +51,7 @@ function flag(description: string) {
   return given(description, { enum: ["true", "false"], default: "false" });
 }
 
-/** Throws `invalid_request` for another word than `true` and `false`. */
+/** Throws `invalid_request` for any word but `true` and `false`. */
 function isSet(name: string, text: string | null): boolean {
   if (text !== null && text !== "" && text !== "true" && text !== "false") {
     throw new AppError("invalid_request", `${name} must be true or false`);
@@ -99,7 +99,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
       const { encoding } = table.files;
       const charset = format !== "csv" || encoding === null ? "" : `; charset=${encoding}`;
       const reading = exportFile({ tables: sync.tables, files }, job)[Symbol.asyncIterator]();
-      // What fails before the first part is a reply of its own.
+      // A failure before the first part is a reply of its own.
       const first = await reading.next();
       async function* parts() {
         try {
@@ -137,9 +137,7 @@ function readSince(text: string | null): string | null {
 
 const FORM_QUERY = {
   path: given("JSON: names to the array within the document, separated by points"),
-  encoding: given("Of the text; a byte order mark goes before it", {
-    enum: ENCODINGS,
-  }),
+  encoding: given("Of the text; a byte order mark goes before it", { enum: ENCODINGS }),
   delimiter: given("CSV: one character, or `tab`"),
   decimal: given("CSV: decimal sign of its numbers", { enum: [",", "."] }),
   date_format: given("CSV: such as DD.MM.YYYY"),
@@ -197,7 +195,7 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
         isAppending,
         whole,
         restores: isSet("restore", query.restore),
-        open: (stop) => incoming(request, { timer: sync.timer, stop }),
+        open: (stop) => incoming(request, sync.timer, stop),
         requireStill,
         note: (counts) =>
           identity.administration.noteFileAct({
@@ -253,7 +251,7 @@ function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Op
         files: importEntry(form, format, (option) => option.replaceAll("-", "_")),
         ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
       };
-      const bytes = incoming(request, { timer: sync.timer, stop: activeRuns.stopping });
+      const bytes = incoming(request, sync.timer, activeRuns.stopping);
       const turns = new Turns(sync.clock, () => sync.timer.sleep(0));
       return guessItem(await guessFile(files, { name, format, bytes, wishes, turns }));
     },
@@ -291,7 +289,7 @@ function guessItem(guess: FileGuess) {
   };
 }
 
-/** With options as callers know them here. */
+/** Names options as parameters of the query. */
 function byParameters(text: string): string {
   return text.replace(/--(date-format|decimal|key|timestamp|type)\b/g, (_, name: string) =>
     name.replace("-", "_"),
@@ -309,7 +307,7 @@ type FormTexts = Readonly<
   Record<"path" | "encoding" | "delimiter" | "decimal" | "dateFormat", string | null>
 >;
 
-/** Throws `invalid_request` for a text that is none. */
+/** Throws `invalid_request` for an invalid text. */
 function readForm({ path, ...query }: FormTexts): FormOptions {
   return {
     ...formPart("delimiter", query.delimiter, DELIMITER),

@@ -1,4 +1,5 @@
-// What other deployments ask: rows, digests, the schema, deletes, pushes, the status. S-4.1 to S-4.3, D-4.10, D-7.2, D-7.3, D-7.6.
+// The operations for other deployments: rows, digests, the schema, deletes, pushes, the status. S-4.1 to S-4.3, D-4.10, D-7.2,
+// D-7.3, D-7.6.
 import { Type } from "@sinclair/typebox";
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { COMPRESSION_THRESHOLD_BYTES, DEFAULT_PAGE_ROWS } from "../../../domain/shared/limits.ts";
@@ -41,7 +42,6 @@ import {
   TableSchemaSchema,
 } from "../../schemas/sync.ts";
 
-/** The dependencies of answers to other deployments, which have the sync key. */
 export interface ServedSync extends SyncDeps, TableSchemaDeps, ReadPushBodyDeps, SyncKeyGuardDeps {
   readonly deploymentId: string;
   readonly maxBodyBytes: number;
@@ -170,7 +170,7 @@ const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 /** `GET /api/v1/sync/status`. S-4.3. */
 function statusRoute(deps: ServedSync): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
-  // Strangers may ask, and a count of a large table that changes takes long.
+  // Shared, as strangers may ask, and counting a large table takes long.
   const status = new SharedWork(() => readSyncStatus(deps));
   return operation({
     at: "GET /api/v1/sync/status",
@@ -220,19 +220,15 @@ function pushRoute(deps: ServedSync): Operation {
       const body = await readPushBody(deps, { bytes, isGzip, checksum });
       if (headers["X-Sync-Dry-Run"] !== null) return await countDeletes(deps, { table, ...body });
       const conflict = headers["X-Sync-Conflict"];
-      const isGuarded = conflict === "newer";
-      const sender = {
-        isGuarded,
-        isForced: conflict === "overwrite",
-        runId: headers["X-Sync-Run"],
-      };
+      const rules = { isGuarded: conflict === "newer", isForced: conflict === "overwrite" };
+      const sender = { ...rules, runId: headers["X-Sync-Run"] };
       const { isCommitted, result } = await pushRecords(deps, { table, ...sender, ...body });
       return isCommitted ? result : new Answer(500, result);
     },
   });
 }
 
-/** As the sync key; an unknown table, and other columns, are refused before rows are read. S-4.2.1, D-7.3. */
+/** As the sync key; refuses an unknown table, and other columns, before the body is read. S-4.2.1, D-7.3. */
 function withTable(deps: ServedSync): Guard<Table> {
   const { security, failures, admit } = syncKey(deps);
   return {

@@ -1,4 +1,4 @@
-// Common replies of operations on runs and comparisons: streams of news, and failures of the remote.
+// Common replies of runs and comparisons: streams of news, and failures of the remote.
 import { type TSchema, Type } from "@sinclair/typebox";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
@@ -18,7 +18,6 @@ import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";
 import { SyncErrorSchema } from "../../schemas/sync.ts";
 import { StreamComment } from "../../streams.ts";
 
-/** The dependencies of routes by which administrators run and read tables. */
 export interface SyncAdministration {
   readonly identity: AccountDeps;
   readonly sync: SyncDeps;
@@ -28,7 +27,7 @@ export interface SyncAdministration {
   readonly files: FileFormats;
 }
 
-/** Failures of what talks to the remote. S-4.4.5, S-7. */
+/** Failures of operations that ask the remote. S-4.4.5, S-7. */
 export const REMOTE_FAILURES = {
   400: {
     text: "The body is not what it should be, an unknown table, or a configuration problem",
@@ -37,7 +36,7 @@ export const REMOTE_FAILURES = {
   500: { text: "Any other failure", schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]) },
 } satisfies Record<number, Failure>;
 
-/** Failures that keep a run or comparison from beginning, beside those of the request. */
+/** Failures that keep a run or comparison from beginning. */
 export const STREAM_FAILURES = {
   500: {
     text: "The service is stopping, or an internal error",
@@ -50,14 +49,14 @@ export const STREAM_TEXT =
   `A comment comes when nothing else was sent for ${KEEP_ALIVE_MS / 1000} seconds, and before a request to the remote is repeated, ` +
   "such as `: retry 3 of 8 in 4 s: <reason>`.";
 
-/** `event` is what each event looks like. S-4.5.3, S-6. */
+/** `event`: the schema of each event. S-4.5.3, S-6. */
 export function newsReply<Schema extends TSchema>(description: string, event: Schema) {
   return events(description, event, { "X-Run-Id": headerDoc("Id of the run or comparison") });
 }
 
 type Reader = Pick<AskingAdministrator, "requireStill">;
 
-/** Tells news as they come. The stream is cut before the first that `reader` may not have any more; an import ends by itself. */
+/** Streams news as they come, until `reader` loses the right to them; without one to the end. */
 export function tell<Item extends News>(
   news: AsyncGenerator<Item, void, undefined>,
   runId: string,
@@ -66,7 +65,7 @@ export function tell<Item extends News>(
   return new Answer(200, withComments(news, reader), { "X-Run-Id": runId });
 }
 
-/** A store that does not answer takes nobody's right away: its failure is the news. */
+/** A store that does not answer takes no right away: its failure is among the news. */
 async function requireReader(reader?: Reader): Promise<void> {
   try {
     await reader?.requireStill();

@@ -1,4 +1,4 @@
-// Runs and comparisons: those that are started here, and those that there are. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
+// Starts, lists, watches and ends runs and comparisons. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domain/shared/limits.ts";
 import { formatCount } from "../../../domain/shared/text.ts";
@@ -141,7 +141,7 @@ function starting({ identity, activeRuns }: SyncAdministration): Operation[] {
       body: TriggerRequestSchema,
       replies: {
         ...REMOTE_FAILURES,
-        // A run that has not failed has ended.
+        // Without an error the run has ended.
         200: json("The result of the run", Type.Unsafe<SyncRun>(TriggerResultSchema)),
         202: json("With `wait: false`: the run, which goes on", SyncRunSchema),
       },

@@ -1,4 +1,4 @@
-// Tables, their rows and how synchronization is doing, for administrators, with sync disabled too. D-9.5.
+// Tables, their rows and the state of synchronization, for administrators, with sync disabled too. D-9.5.
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_EDIT_BODY_BYTES } from "../../../domain/shared/limits.ts";
 import type { ColumnProblem } from "../../../domain/sync/by-hand/row-edit.ts";
@@ -49,9 +49,7 @@ export function tableRoutes(deps: SyncAdministration): Operation[] {
       summary: "Add a table to the registry file, and serve it",
       description: "Instances with the same file serve it within 5 seconds.",
       guard: syncAdministrator(identity),
-      params: {
-        name: given("Name of the new table", { pattern: NAME_PATTERN }),
-      },
+      params: { name: given("Name of the new table", { pattern: NAME_PATTERN }) },
       body: TableRequestSchema,
       replies: {
         201: json("The table", AddedTableSchema),

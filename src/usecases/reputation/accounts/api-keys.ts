@@ -26,13 +26,6 @@ interface ApiKeyRequest {
   readonly expiresAt?: string | null;
 }
 
-interface RotationInput {
-  readonly username: string;
-  readonly id: string;
-  /** 0 or more. */
-  readonly overlapSeconds: number;
-}
-
 const CURSOR = /^[\w-]{8,64}$/;
 
 /**
@@ -85,7 +78,9 @@ export async function revokeApiKey(deps: AccountDeps, username: string, id: stri
  */
 export async function rotateApiKey(
   deps: AccountDeps,
-  { username, id, overlapSeconds }: RotationInput,
+  username: string,
+  id: string,
+  overlapSeconds: number,
 ) {
   const nowMs = deps.clock.nowMs();
   const { key, kept } = makeKey(deps);

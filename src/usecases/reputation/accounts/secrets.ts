@@ -29,21 +29,12 @@ interface SecretDeps {
   readonly mac: Mac;
 }
 
-/** Secrets that all instances on a store share. */
-interface ReputationSecrets {
-  /** Keyed by the pepper; hashes API keys. */
-  readonly pepperMac: KeyedMac;
-  /** Key of the audit's hashes and signatures. */
-  readonly auditKey: Uint8Array;
-  /** False when the store began with another pepper: its API keys are unknown, and its audit log does not verify. */
-  readonly isFirstPepper: boolean;
-}
-
-/** Takes the configured pepper, or the one that the store made at its first start, and derives the audit key. D-1.3. */
-export async function readReputationSecrets(
-  deps: SecretDeps,
-  configuredPepper: string | null,
-): Promise<ReputationSecrets> {
+/**
+ * The MAC of API keys, by the configured pepper or the one that the store made at its first start, and the key of the audit log,
+ * which is derived from it. `isFirstPepper` is false when the store began with another pepper: its API keys are unknown, and its
+ * audit log does not verify. D-1.3.
+ */
+export async function readReputationSecrets(deps: SecretDeps, configuredPepper: string | null) {
   const pepper = configuredPepper ?? (await keptSecret(deps, "api_key_pepper"));
   const pepperMac = new KeyedMac(deps.mac, utf8(pepper));
   const auditKey = utf8(pepperMac.hex(AUDIT_KEY_CONTEXT));

@@ -19,7 +19,7 @@ export async function deleteRow(deps: WriteRowsDeps, table: Table, key: Row): Pr
     if (name !== null) {
       requireNoOwner(table, (await deps.names.readFactsWithin(tx, [name])).get(name) ?? null);
     }
-    await removeWithin(deps, tx, { table, row });
+    await removeWithin(deps, tx, table, row);
   });
 }
 

@@ -115,7 +115,7 @@ export async function removeRow(
       return { differs: shownOf(table, here) };
     }
     requireNoOwner(table, facts);
-    await removeWithin(deps, tx, { table, row: here });
+    await removeWithin(deps, tx, table, here);
     await note(deps, tx, "row.removed", { ...asked, table, key });
     return { warning: table.deletes ? null : comesBack(table) };
   });

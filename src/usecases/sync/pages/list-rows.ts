@@ -80,7 +80,7 @@ export async function listRows(
   const wanted = { from: { cursor }, order, sinceTime, limitRows: limit } as const;
   const part =
     filters.length > 0
-      ? await lookThrough({ tables, clock }, { table, wanted, fits })
+      ? await lookThrough({ tables, clock }, table, wanted, fits)
       : await tables.page(table, { ...wanted, ...SHOWN, hasTotal: true });
   const items = part.rows.map((row) => shownRow(row));
   return { table: table.name, items, nextCursor: part.cursor, total: part.totalRows };
@@ -88,16 +88,12 @@ export async function listRows(
 
 const SHOWN = { maxJsonBytes: MAX_SHOWN_ROWS_BYTES } as const;
 
-interface Search {
-  readonly table: Table;
-  readonly wanted: RowsQuery & { readonly from: { readonly cursor: string | null } };
-  readonly fits: RowFilter;
-}
-
 /** Reads until enough rows fit, none is left, or the time is over. */
 async function lookThrough(
   { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
-  { table, wanted, fits }: Search,
+  table: Table,
+  wanted: RowsQuery & { readonly from: { readonly cursor: string | null } },
+  fits: RowFilter,
 ): Promise<RowsPage> {
   const endMs = clock.monotonicMs() + LOOKING_MS;
   const found: Row[] = [];
@@ -105,7 +101,7 @@ async function lookThrough(
   let limitRows = FIRST_LOOKED_ROWS;
   for (;;) {
     const page = await tables.page(table, { ...wanted, ...SHOWN, from: { cursor }, limitRows });
-    const taken = takenRows(page.rows, found, { ...wanted, fits });
+    const taken = takenRows(page.rows, found, wanted.limitRows, fits);
     if (taken === 0 && page.rows.length > 0) break;
     // A cursor stands behind a whole page only: the page is read again with as many rows as have room.
     limitRows = taken < page.rows.length ? taken : Math.min(limitRows * 2, MAX_LOOKED_ROWS);
@@ -122,7 +118,8 @@ async function lookThrough(
 function takenRows(
   rows: readonly Row[],
   found: readonly Row[],
-  { limitRows, fits }: { readonly limitRows: number; readonly fits: RowFilter },
+  limitRows: number,
+  fits: RowFilter,
 ): number {
   const size = new PageSize(MAX_SHOWN_ROWS_BYTES);
   for (const row of found) size.takes(row);

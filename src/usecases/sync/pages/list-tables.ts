@@ -49,13 +49,6 @@ export async function readOwnSchema(
 
 // Reads the tables of a deployment to join. D-14.8.
 
-interface JoinedTables {
-  /** Entries to register here, by name; without built-in tables that are the same at both ends. */
-  readonly entries: Readonly<Record<string, TableEntry>>;
-  /** The facts that the deployment does not tell, in words. */
-  readonly unknown: readonly string[];
-}
-
 /** Facts that no schema tells, in words. */
 const NEVER_TOLD = [
   'columns that it hides ("serialize": false)',
@@ -63,8 +56,11 @@ const NEVER_TOLD = [
   'what files are like ("import")',
 ];
 
-/** Asks for the status and every schema. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas. */
-export async function readJoinedTables(peer: RemotePeer): Promise<JoinedTables> {
+/**
+ * Asks for the status and every schema. Resolves to the entries to register here, by name and without equal built-in tables, and
+ * to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas.
+ */
+export async function readJoinedTables(peer: RemotePeer) {
   const { syncEnabled, tables, extensions } = await peer.readStatus();
   if (!syncEnabled) {
     const hint = "Set SYNC_ENABLED=true there";

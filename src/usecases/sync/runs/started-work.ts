@@ -49,7 +49,7 @@ interface Work<Given> {
   readonly name: string;
   readonly fields: SpanFields;
   readonly keepsFailedStart: boolean;
-  /** Called first. Where it throws, nothing is done, and without `keepsFailedStart` nothing is kept. S-4.4.5. */
+  /** Called first. Where it throws, nothing is done and nothing kept. S-4.4.5. */
   open(): Given;
   do(given: Given): Promise<void>;
 }
@@ -59,7 +59,7 @@ export abstract class StartedWork<
   Run extends StoredRun,
 > extends RunEvents<Some> {
   readonly runId: string;
-  /** True once it can be found by its id. */
+  /** False where the work was refused before it began: then no id finds it. */
   isKept = false;
   /** Their logger adds the run to every line. */
   readonly deps: SyncDeps;

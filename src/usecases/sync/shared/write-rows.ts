@@ -130,7 +130,8 @@ export async function transactRows<T>(
 export async function removeWithin(
   deps: WriteRowsDeps,
   tx: Transaction,
-  { table, row }: { readonly table: Table; readonly row: Row },
+  table: Table,
+  row: Row,
 ): Promise<void> {
   const deleted = [{ index: 0, ...tombstoneOf(table, row, tx.nowMs) }];
   const { refusedDeletes = [] } = await writeWithin(deps, tx, { table, writes: [], deleted });

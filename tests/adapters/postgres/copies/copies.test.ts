@@ -43,7 +43,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
         begin: () => Promise.reject(new Error("Full")),
       } as unknown as EmptyStore;
       try {
-        await expect(moveStore({ source: stopped, claim, mac }, {})).rejects.toThrow("Not empty");
+        await expect(moveStore(stopped, claim, mac, {})).rejects.toThrow("Not empty");
         await expect(copyStore(stopped, { target, mac }, {})).rejects.toThrow("Full");
         open.push(await openTransactions(database));
         expect(open).toEqual([0, 0]);
