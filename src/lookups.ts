@@ -1,4 +1,4 @@
-// The package's `repsync/lookups`: looks people's reputation up at a service that speaks the reputation document.
+// `repsync/lookups` of the package: looks people up at a service of the reputation document.
 import { LookupClient, type LookupClientOptions } from "./adapters/fetch/lookup-client.ts";
 
 export {

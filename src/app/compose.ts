@@ -1,4 +1,4 @@
-// Puts one deployment together: the opened services, the routes over them, scheduled runs and a server.
+// Composes one deployment: the opened services, the routes over them, and its schedules.
 import { BuiltConsoleFiles, InstalledAssets } from "../adapters/built-files/built-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
 import { NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
@@ -36,31 +36,30 @@ import { fileFormats } from "./files.ts";
 import { RegistryFile } from "./registry-file.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
-/** Time that runs under way have to end when a deployment closes. */
 const CLOSE_GRACE_MS = 5_000;
 
 export interface Deployment {
   readonly logger: Logger;
   readonly handler: RequestHandler;
-  /** True where this start has made the store. */
+  /** True where this start made the store. */
   readonly isNewStore: boolean;
   hasAdministrator(): Promise<boolean>;
-  /** Takes the registry file up as it is now. Never rejects. D-14.6. */
+  /** Reads the registry file now. Never rejects. D-14.6. */
   lookAtRegistry(): Promise<void>;
-  /** Tells balancers to send nothing more, and serves on. D-10.5. */
+  /** Tells balancers to send no more, and serves on. D-10.5. */
   leave(): void;
-  /** Takes no further request. Resolves when those in hand have ended, or after `graceMs`, to what is left of that time. */
+  /** Takes no further request. Resolves to the milliseconds left of `graceMs` when those in hand have ended, or to 0. */
   drain(graceMs: number): Promise<number>;
   /**
-   * Ends the schedule, a verification of the audit log, and every run before its next write. Resolves when all runs have
-   * ended, or after `graceMs`. Idempotent.
+   * Ends schedules, verifications of the audit log, and every run before its next write. Resolves when all runs have ended, or
+   * after `graceMs`. Idempotent.
    */
   stopRuns(graceMs: number): Promise<void>;
-  /** Stops the runs and closes the store. Idempotent; call it after the server has stopped. */
+  /** Stops the runs and closes the store; to be called after the server has stopped. Idempotent. */
   close(): Promise<void>;
 }
 
-/** Opens the store, makes its tables and puts one deployment together. Throws `AppError`. */
+/** Opens the store, makes its tables and composes the deployment. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
   await takeStore(services);
@@ -136,7 +135,6 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   };
 }
 
-/** The dependencies of `/metrics`. */
 function metricsRouteDeps(
   { metricsToken }: Config,
   services: Services,
@@ -147,7 +145,6 @@ function metricsRouteDeps(
   return { ...services, ...counted, metricsToken, comparison, memory, rejected };
 }
 
-/** Looks at the registry file from now on. */
 function watchRegistry({ tablesFile, lagSeconds }: Config, services: Services): RegistryKeeper {
   const { ids, leases } = services.sync;
   const source = new RegistryFile(tablesFile, lagSeconds);
@@ -156,7 +153,7 @@ function watchRegistry({ tablesFile, lagSeconds }: Config, services: Services): 
   return keeper;
 }
 
-/** Settings that a service can start with, but hardly be used. */
+/** Warns of settings with which a service starts, but hardly works. */
 function warnOf({ isSyncEnabled, syncApiKey, tls }: Config, { clock, logger }: Services): void {
   if (isSyncEnabled && syncApiKey === "") {
     logger.warn("SYNC_API_KEY is not set: pull and push answer 500 until it is");
@@ -186,14 +183,14 @@ function startAlertDelivery(
   return delivery;
 }
 
-/** Tells the first damage that is met, once. D-11.6. */
+/** Alerts of the first damage, once. D-11.6. */
 async function tellDamage({ damage, alerts }: Services, delivery: AlertDelivery): Promise<void> {
   const { message } = await damage.first;
   const alert = alerts?.make({ type: "store.damaged", error: message });
   if (alert !== undefined) await delivery.tell(alert);
 }
 
-/** Prepares the store; from now on nobody fills it. Throws `AppError`, with the store closed. */
+/** Prepares the store, and keeps others from filling it. Throws `AppError`, with the store closed. */
 async function takeStore(services: Services): Promise<void> {
   const { storage, close } = services;
   try {
@@ -226,7 +223,7 @@ function servedSync(
   };
 }
 
-/** Starts the schedules that the configuration names, none of runs while sync is disabled, and that of pruning. */
+/** Starts the configured schedules, without those of runs while sync is disabled, and pruning. */
 function startSchedules(
   config: Config,
   services: Services,
@@ -235,7 +232,7 @@ function startSchedules(
   const scheduler = new CronerScheduler();
   const pruning = startPruning({ ...services.sync, scheduler }, config.tombstoneDays);
   const backups = startScheduledBackups(config, services, scheduler);
-  const runs = startRunSchedules(config, services, { activeRuns, scheduler });
+  const runs = startRunSchedules(config, services, activeRuns, scheduler);
   return [pruning, ...(backups === null ? [] : [backups]), ...runs];
 }
 
@@ -255,10 +252,8 @@ function startScheduledBackups(
 function startRunSchedules(
   { schedule, compareSchedule, compareRepair }: Config,
   { sync, scheduleTimes, logger }: Services,
-  {
-    activeRuns,
-    scheduler,
-  }: { readonly activeRuns: ActiveRuns; readonly scheduler: CronerScheduler },
+  activeRuns: ActiveRuns,
+  scheduler: CronerScheduler,
 ): readonly Schedule[] {
   if (!sync.isSyncEnabled) {
     const ignored = schedule === null ? "SYNC_COMPARE_SCHEDULE" : "SYNC_SCHEDULE";
@@ -286,7 +281,6 @@ async function drainWithin(
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
 }
 
-/** The server of this runtime. */
 export async function serverOfRuntime(): Promise<StartHttpServer> {
   return typeof Bun === "undefined"
     ? (await import("../adapters/deno/http-server.ts")).startDenoServer

@@ -1,4 +1,4 @@
-// Reads the environment once, reports every problem at once, and prints no secret. D-1.3.
+// Reads the environment once, reports all problems at once, and shows no secret. D-1.3.
 import type { BackupPlan } from "../domain/shared/backup-plan.ts";
 import { refuse, systemReason } from "../domain/shared/errors.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
@@ -19,32 +19,32 @@ type ReadFile = (path: string) => string;
 /** The address and the secret of alerts. D-10.12. */
 interface Webhook {
   readonly url: string;
-  /** Signs them. */
+  /** Signs alerts. */
   readonly secret: string;
-  /** True when they may go to addresses that are not of the public internet. */
+  /** True when alerts may go to addresses that are not of the public internet. */
   readonly allowsPrivate: boolean;
 }
 
-/** The settings of traces. The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */
+/** The SDK reads the other standard variables of OpenTelemetry itself. D-10.9. */
 interface TracingSettings {
   readonly sampling: Sampling;
   /** Names and secret values, as `name=value,name=value`. */
   readonly headers: string | null;
-  /** Settings that are not taken as they are. */
+  /** Warnings about settings that are not taken as they are. */
   readonly warnings: readonly string[];
 }
 
 type Settings = typeof SETTINGS;
 type Values = { readonly [Field in keyof Settings]: ValueOf<Settings[Field]> };
 
-/** Every setting, and what some of them make together. A setting without a value is null. */
+/** Every setting, and the parts that several make together. A setting without a value is null. */
 export interface Config extends Values {
   /** Null: HTTP is served, not HTTPS. D-10.6. */
   readonly tls: TlsFiles | null;
   readonly registry: Registry;
-  /** The key that runs send: their own, or else `SYNC_API_KEY`. */
+  /** The key that runs send: `SYNC_REMOTE_KEY`, or else `SYNC_API_KEY`. */
   readonly remoteKey: string;
-  /** Null: no backups are made by the clock. */
+  /** Null: no scheduled backups. */
   readonly backups: BackupPlan | null;
   /** Null: alerts go nowhere. */
   readonly webhook: Webhook | null;
@@ -54,7 +54,7 @@ export interface Config extends Values {
 
 const ALL: readonly Setting<unknown>[] = Object.values(SETTINGS);
 const NAMES = ALL.map(({ name }) => name).sort();
-/** Settings that may stand in a file. D-10.6. */
+/** Settings whose value may be in a file. D-10.6. */
 const FILE_NAMES = ALL.filter((one) => one.isSecret || one.holdsSecret).map(({ name }) => name);
 const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)].sort();
 
@@ -62,8 +62,8 @@ const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)].sort();
 const OF_OTHERS: readonly string[] = ["SSL_CERT_FILE"];
 
 /**
- * Reads the configuration. `readFile` returns the text of the registry file or of a secret's, or throws.
- * `machineAddresses` are those of this machine's network. Throws `invalid_request` with all problems.
+ * Reads the configuration. `readFile` returns the text of the registry file or of a secret's file, or throws. `machineAddresses`:
+ * those of this machine's network. Throws `invalid_request` with all problems.
  */
 export function readConfig(
   given: Environment,
@@ -91,7 +91,7 @@ export function readConfig(
   return config;
 }
 
-/** Values of the settings whose file is named instead, as secret stores mount them. D-10.6. */
+/** Values of settings that stand in a file, as secret stores mount them. D-10.6. */
 function readSecretFiles(env: Environment, readFile: ReadFile, problems: string[]): Environment {
   const values: Record<string, string> = {};
   for (const name of FILE_NAMES) {
@@ -123,11 +123,11 @@ function readValues(env: Environment, problems: string[]): Values {
   return Object.fromEntries(values) as Values;
 }
 
-/** Problems of settings that are each good by themselves. */
+/** Problems of settings that are valid by themselves. */
 function jointProblems(config: Config, machineAddresses: readonly string[]): readonly string[] {
   const { remoteUrl, remoteKey, ownRemoteKey, backups, storageUrl } = config;
   const problems: string[] = [];
-  // While sync is disabled no run starts.
+  // Without sync no run starts.
   if (config.isSyncEnabled && (remoteUrl === null || remoteKey === "")) {
     const needs = "also needs SYNC_REMOTE_URL, and SYNC_REMOTE_KEY or SYNC_API_KEY";
     if (config.schedule !== null) problems.push(`SYNC_SCHEDULE ${needs}`);
@@ -167,7 +167,7 @@ function unknownNames(env: Environment): readonly string[] {
   return problems;
 }
 
-/** Names that are set and are no settings, though they resemble one, each with that one; `SYNC_` names are problems. D-14.9. */
+/** Variables that are no settings but resemble one, with that one; such names with `SYNC_` are problems. D-14.9. */
 export function mistypedSettings(env: Environment): (readonly [name: string, meant: string])[] {
   const unknown = Object.keys(env).filter((name) => !name.startsWith("SYNC_") && !isKnown(name));
   return unknown.flatMap((name) => {
@@ -230,11 +230,9 @@ function readTables(
   return read.registry ?? new Map();
 }
 
-// The check that a deployment does not run against itself. D-10.4.
-
 const LOOPBACK: readonly string[] = ["127.0.0.1", "localhost", "::1"];
 
-/** True where the remote is this deployment. `machineAddresses` are those of this machine's network. */
+/** True where the remote is this deployment itself. D-10.4. */
 function isOwnAddress(
   { host, port, remoteUrl }: Config,
   machineAddresses: readonly string[],
@@ -247,7 +245,7 @@ function isOwnAddress(
   const isThisMachine = isEverywhere || LOOPBACK.includes(host);
   const own = [
     host,
-    // Calls to the last two reach this machine.
+    // Calls to the last two addresses reach this machine.
     ...(isThisMachine ? [...LOOPBACK, "0.0.0.0", "::"] : []),
     ...(isEverywhere ? machineAddresses : []),
   ];

@@ -1,4 +1,4 @@
-// Common parts of the service and the command line as programs: the file of settings, and two exit codes.
+// The environment of the service and the command line: the file of settings, the configuration, and exit codes.
 import { readFileSync, statSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import process from "node:process";
@@ -7,22 +7,21 @@ import { showHidden } from "../domain/shared/text.ts";
 import { type Config, readConfig } from "./config.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
-/** Exit code of a program that failed. */
 export const EXIT_FAILED = 1;
-/** Exit code for a wrong configuration or command line. */
+/** For a wrong configuration or command line. */
 export const EXIT_USAGE = 2;
 
 const DEFAULT_FILE = ".env";
 const OPTION = "--env-file";
 
 /**
- * Adds the settings of a file to the environment, whose own values win: of the one that `--env-file` names, else of `.env`
- * in the working directory where there is one. Ends the process when the file cannot be read or has other lines. D-10.4.
+ * Adds the settings of a file to the environment, whose own values win: of the file of `--env-file`, else of `.env` in the
+ * working directory where there is one. Ends the process when the file cannot be read or has a wrong line. D-10.4.
  */
 export function loadEnvFile(): void {
   const named = namedFile(process.argv.slice(2));
   const path = named ?? DEFAULT_FILE;
-  // A folder of that name is one of Python's environments.
+  // A folder `.env` is an environment of Python.
   if (named === null && !statSync(path, { throwIfNoEntry: false })?.isFile()) return;
   const { values, problems } = readEnvFile(textOf(path));
   if (problems.length > 0) {
@@ -31,7 +30,7 @@ export function loadEnvFile(): void {
   for (const [name, value] of Object.entries(values)) process.env[name] ??= value;
 }
 
-/** Reads the files of HTTPS as they are now. Throws `invalid_request` with all problems. D-11.5. */
+/** Reads the files of HTTPS. Throws `invalid_request` with all problems. D-11.5. */
 export function readTlsAnew(): TlsFiles | null {
   const { TLS_CERT_FILE, TLS_KEY_FILE } = process.env;
   const paths = { tlsCertFile: TLS_CERT_FILE || null, tlsKeyFile: TLS_KEY_FILE || null };
@@ -44,7 +43,7 @@ export function readTlsAnew(): TlsFiles | null {
   return tls;
 }
 
-/** The configuration of the environment. Throws `invalid_request`. */
+/** Throws `invalid_request`. */
 export function readEnvironment(): Config {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   return readConfig(
@@ -54,12 +53,12 @@ export function readEnvironment(): Config {
   );
 }
 
-/** The text of a file, without the byte order mark that an editor put before it. */
+/** The text of a file, without the byte order mark of an editor. */
 function readText(path: string): string {
   return readFileSync(path, "utf8").replace(/^\ufeff/, "");
 }
 
-/** The value of `--env-file` among arguments; null without the option. */
+/** The value of `--env-file`; null without the option. */
 function namedFile(args: readonly string[]): string | null {
   for (const [index, arg] of args.entries()) {
     if (arg === "--") return null;
@@ -83,24 +82,16 @@ function end(...lines: readonly string[]): never {
   process.exit(EXIT_USAGE);
 }
 
-// Reads the text of a `.env` file. D-10.4.
-
-/** The contents of a file of settings. */
-interface EnvFile {
-  readonly values: Readonly<Record<string, string>>;
-  /** A problem for each line that is no setting, with its number; none shows a value. */
-  readonly problems: readonly string[];
-}
-
 const SETTING = /^(?:export\s+)?([A-Za-z_]\w*)\s*=(.*)$/s;
 /** A value in quotes, and what may stand behind it. */
 const QUOTED = /^(["'`])(.*)\1\s*(?:#.*)?$/s;
 
 /**
- * A line is blank, a comment that begins with `#`, or `[export] NAME = value`. A bare value ends at ` #`; one in quotes is
- * taken as it stands. Nothing is expanded. The last line of a name counts.
+ * Reads the text of a `.env` file. A line is blank, a comment that begins with `#`, or `[export] NAME = value`. A bare value ends
+ * at ` #`; a value in quotes is taken as it is. Nothing is expanded. The last line of a name counts. A wrong line is a problem
+ * with its number and without a value. D-10.4.
  */
-export function readEnvFile(text: string): EnvFile {
+export function readEnvFile(text: string) {
   const values: Record<string, string> = {};
   const problems: string[] = [];
   const lines = text.replace(/^\ufeff/, "").split(/\r\n|\n|\r/);
@@ -118,13 +109,13 @@ export function readEnvFile(text: string): EnvFile {
 
 /** Null for quotes that are not closed, or closed before the end. */
 function readValue(rest: string): string | null {
-  // A comment may follow the sign at once, after blanks.
+  // Blanks and a comment may follow the sign at once.
   const bare = rest.replace(/\s#.*$/s, "").trim();
   if (!/^["'`]/.test(rest.trim())) return bare;
   const [, quote = "", value = ""] = QUOTED.exec(rest.trim()) ?? [];
   if (quote === "") return null;
   const closes = value.indexOf(quote);
   if (closes === -1) return value;
-  // Behind the first closing quote only a comment may follow; further quotes are part of it.
+  // Only a comment may follow the first closing quote; more quotes are part of it.
   return /^\s*#/.test(value.slice(closes + 1)) ? value.slice(0, closes) : null;
 }

@@ -1,4 +1,4 @@
-// The formats of files, each by the adapter of its name.
+// The formats of files, each by its adapter.
 import { findDelimiter } from "../adapters/csv/delimiters.ts";
 import { readCsv } from "../adapters/csv/read-csv.ts";
 import { csvEncoder } from "../adapters/csv/write-csv.ts";
@@ -33,7 +33,7 @@ export const fileFormats: FileFormats = {
   },
 };
 
-/** Opens somebody's SQLite file, to read it. Throws `file_failed`. */
+/** Opens a SQLite file of another program to read it. Throws `file_failed`. */
 export async function openForeignDatabase(path: string): Promise<ForeignDatabase> {
   const { openForeignFile } = await import("../adapters/sqlite/driver/bun-foreign-file.ts");
   return openForeignFile(path);

@@ -9,7 +9,9 @@ import { errorText } from "./serve.ts";
 loadEnvFile();
 const config = readConfigOrExit();
 
-/** Until the service listens there is nothing to shut down. Without a handler the first process of a container ignores signals. */
+/**
+ * Until the service listens there is nothing to shut down. The first process of a container ignores signals without a handler.
+ */
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
 
 try {

@@ -1,4 +1,4 @@
-// The registry file as a running service sees it: read again and again, and given a table. D-14.6.
+// The registry file of a running service: read again and again, and extended by tables. D-14.6.
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
 import { AppError, systemReason } from "../domain/shared/errors.ts";
@@ -19,7 +19,7 @@ export class RegistryFile implements RegistrySource {
   readonly #path: string | null;
   readonly #lagSeconds: number;
 
-  /** `path` is null where no file is named: then there are the built-in tables only. */
+  /** `path`: null without a file, where only the built-in tables are there. */
   constructor(path: string | null, lagSeconds: number) {
     this.#path = path;
     this.#lagSeconds = lagSeconds;
@@ -71,13 +71,13 @@ function unsound({ problems }: RegistryText): AppError {
   return new AppError("file_failed", problems.join("; "));
 }
 
-/** Names that differ only in case are one. */
+/** Names that differ only in case are the same. */
 function requireNew(registry: Registry, { name }: NewTable): void {
   const there = registry.keys().find((other) => other.toLowerCase() === name.toLowerCase());
   if (there !== undefined) throw new AppError("conflict", `There is a table "${there}" already`);
 }
 
-/** A file that is replaced keeps its name and not its protection, so that is asked before. */
+/** Replacing a file ignores its protection, so that is asked before. */
 async function requireWritable(path: string): Promise<void> {
   try {
     await access(path, constants.W_OK);

@@ -1,6 +1,6 @@
-// Reads and extends the text of a registry file: JSON that may hold comments, whose problems have places. D-10.2. `jsonc-
-// parser` gives every problem its line and column, and an edit at an offset keeps everything else. Trailing commas are refused:
-// without its comments the file is JSON. A name that stands twice is a problem, because one of them would silently not count.
+// Reads and extends the text of a registry file: JSON with comments, whose problems have places. D-10.2. `jsonc-parser` gives
+// every problem its line and column, and an edit at an offset keeps everything else. Trailing commas are refused: without its
+// comments the file is JSON. A repeated name is a problem, as one of the two would silently not count.
 import {
   applyEdits,
   findNodeAtLocation,
@@ -17,15 +17,14 @@ import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 
-/** A problem at a place of the file. */
 interface FileProblem {
   /** From 1. */
   readonly line: number;
   /** From 1, in UTF-16 units. */
   readonly column: number;
-  /** A sentence without the place. */
+  /** Without the place. */
   readonly message: string;
-  /** True where the text cannot be read as JSON. */
+  /** True where the text is not JSON. */
   readonly isSyntax: boolean;
 }
 
@@ -55,7 +54,7 @@ const SYNTAX: Readonly<Record<string, string>> = {
   InvalidCharacter: "control characters must be written as \\u and their number",
 };
 
-/** Reads a registry file as `readRegistry` reads the parsed one, and finds everything that is wrong with it. */
+/** Reads a registry file as `readRegistry`, and finds all of its problems. */
 export function readRegistryFile(source: string, lagSeconds?: number): ReadRegistryFile {
   try {
     return examine(source.startsWith(BYTE_ORDER_MARK) ? source.slice(1) : source, lagSeconds);
@@ -72,7 +71,7 @@ function examine(text: string, lagSeconds?: number): ReadRegistryFile {
   const root = parseTree(text, errors);
   const problems = syntaxProblems(errors, placeOf);
   const hasTables = root !== undefined && findNodeAtLocation(root, ["tables"]) !== undefined;
-  // The rest of a damaged file is worth examining only where its tables can still be read.
+  // A damaged file is examined further only where its tables can be read.
   if (root === undefined || (errors.length > 0 && !hasTables)) return failed(problems);
   problems.push(...repeatedNames(root, placeOf));
   try {
@@ -91,18 +90,18 @@ function examine(text: string, lagSeconds?: number): ReadRegistryFile {
   }
 }
 
-/** The problem as people are told it, with its place before it. */
+/** The problem with its place. */
 export function problemText({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
-/** As `problemText`, for a file that nobody is looking at just now. */
+/** As `problemText`, with the name of the setting and the file. */
 export function fileProblemText(path: string, problem: FileProblem): string {
   const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
   return `SYNC_TABLES: ${subject}${problemText(problem)}`;
 }
 
-/** The registry of a file's text. Throws `invalid_request` with every problem that the file has, or would have. */
+/** Throws `invalid_request` with every problem that the file has, or would have. */
 export function requireRegistry(
   path: string,
   source: string,
@@ -114,13 +113,12 @@ export function requireRegistry(
   throw new AppError("invalid_request", `"${path}" ${verb} problems`, { problems: details });
 }
 
-/** The text of a registry file with these tables. */
 export function registryText(tables: Readonly<Record<string, TableEntry>>): string {
   const entries = tablesText(tables);
   return `{\n  "tables": {${entries === "" ? "" : `\n${entries}\n  `}}\n}\n`;
 }
 
-/** A valid registry file with more tables, which it must not have; all else in it stays as it is, comments too. */
+/** Adds tables to a valid registry file that lacks them; all else stays as it is, comments too. */
 export function withTables(source: string, tables: Readonly<Record<string, TableEntry>>): string {
   const parsed = parseTree(source.replace(BYTE_ORDER_MARK, " "));
   const found = parsed === undefined ? undefined : findNodeAtLocation(parsed, ["tables"]);
@@ -129,7 +127,7 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
   const brace = found.offset + found.length - 1;
   const last = found.children?.at(-1);
   const lastEnd = last === undefined ? found.offset + 1 : last.offset + last.length;
-  // Comments before a closing brace that stands alone on its line stay before the new tables.
+  // Comments before a closing brace on its own line stay before the new tables.
   const lineStart = source.lastIndexOf("\n", brace) + 1;
   const isAlone = lineStart >= lastEnd && source.slice(lineStart, brace).trim() === "";
   const place = isAlone ? lineStart : brace;
@@ -143,13 +141,12 @@ export function withTables(source: string, tables: Readonly<Record<string, Table
   ].join("");
 }
 
-/** The entries of a valid registry file. */
 export function tablesOf(source: string): Readonly<Record<string, TableEntry>> {
   const file = plainValue(source.replace(BYTE_ORDER_MARK, ""));
   return (file as { readonly tables: Readonly<Record<string, TableEntry>> }).tables;
 }
 
-/** A valid registry file with another entry of a table that it has; all else in it stays as it is, comments too. */
+/** Replaces the entry of a table in a valid registry file; all else stays as it is, comments too. */
 export function withEntry(source: string, name: string, entry: TableEntry): string {
   const { columns, ...options } = entry;
   const places = [
@@ -178,7 +175,7 @@ function plainValue(text: string): unknown {
   return JSON.parse(stripComments(text, " "));
 }
 
-/** Problems of the syntax, one for each line: what follows a mistake on its line is mostly its consequence. */
+/** Problems of the syntax, one for each line, as later ones on a line mostly follow from the first. */
 function syntaxProblems(
   errors: readonly ParseError[],
   placeOf: (offset: number) => Place,
@@ -192,7 +189,7 @@ function syntaxProblems(
   return [...problems.values()];
 }
 
-/** A name that stands twice in an object: only one of them would count. */
+/** Names that stand twice in an object. */
 function repeatedNames(node: Node, placeOf: (offset: number) => Place): FileProblem[] {
   const problems: FileProblem[] = [];
   const seen = new Set<unknown>();
@@ -210,7 +207,7 @@ function repeatedNames(node: Node, placeOf: (offset: number) => Place): FileProb
   return problems;
 }
 
-/** The offset of the value of a JSON pointer, or of what is nearest to it: an object or list by its name. */
+/** The offset of the value of a JSON pointer, or of the nearest one above; of an object or list that of its name. */
 function offsetOf(root: Node, pointer: string): number {
   let node = root;
   for (const part of pointer.split("/").slice(1)) {
@@ -223,7 +220,7 @@ function offsetOf(root: Node, pointer: string): number {
   return isScalar || node.parent?.type !== "property" ? node.offset : node.parent.offset;
 }
 
-/** A function that finds the line and column of an offset in a text. */
+/** Makes a function that finds the line and column of an offset. */
 function placesOf(text: string): (offset: number) => Place {
   const starts = [
     0,
@@ -235,7 +232,7 @@ function placesOf(text: string): (offset: number) => Place {
   };
 }
 
-/** Tables as they stand in a file, a line for each column. */
+/** Tables as text of a registry file, a line for each column. */
 export function tablesText(tables: Readonly<Record<string, TableEntry>>): string {
   const lines = Object.entries(tables).map(([name, { columns, ...rest }]) => {
     const entries = Object.entries(rest).map(([key, value]) => `      "${key}": ${inline(value)}`);
@@ -248,7 +245,7 @@ export function tablesText(tables: Readonly<Record<string, TableEntry>>): string
   return lines.join(",\n");
 }
 
-/** JSON on one line, with blanks as people write them. */
+/** JSON on one line, with blanks. */
 function inline(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (typeof value !== "object" || value === null) return JSON.stringify(value);

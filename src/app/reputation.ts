@@ -1,4 +1,4 @@
-// Puts together what keeps accounts, people and lookups, for the service, the command line and tests alike.
+// Composes the repositories of accounts, people and lookups, for the service, the command line and tests.
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { erasedNameText } from "../domain/sync/people/erasure.ts";
 import { findTable, type Registry } from "../domain/sync/table/table.ts";
@@ -27,23 +27,20 @@ import type { AccountStores } from "../usecases/reputation/accounts/deps.ts";
 
 export interface ReputationOptions {
   readonly mac: Mac;
-  /** Key of the audit's hashes and signatures, the same for all instances. */
+  /** Key of the audit's hashes and signatures, the same on all instances. */
   readonly auditKey: Uint8Array;
-  /** Key of the HMACs of erased names, the same for all instances and for ever. D-8.2. */
+  /** Key of the HMACs of erased names, the same on all instances and for ever. D-8.2. */
   readonly nameKey: Uint8Array;
-  /**
-   * Makes the alerts that are kept in the commits of what they tell: a key that ends, a quota that is used up. Null: nobody
-   * is to be told. D-10.12.
-   */
+  /** Makes alerts for the commits that cause them: a key that ends, a quota that is used up. Null: none is made. D-10.12. */
   readonly makeAlert: MakeAlert | null;
-  /** Makes a cache of at most so many entries; one that remembers nothing will do. */
+  /** Makes a cache of at most so many entries; it may remember nothing. */
   readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 export interface Reputation extends AccountStores {
   readonly lookupProcessor: LookupProcessor;
-  /** Resolves when nothing is written any more that no caller waits for. */
+  /** Resolves when no background write is left. */
   stop(): Promise<void>;
 }
 

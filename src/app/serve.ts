@@ -1,5 +1,5 @@
-// Serves one deployment: binds the port, puts the deployment together, takes new TLS and registry files at SIGHUP, and stops in order.
-// D-1.2, D-10.5, D-10.6, D-11.4.
+// Serves one deployment: binds the port, composes the deployment, reads TLS and registry files again at SIGHUP, and stops in
+// order. D-1.2, D-10.5, D-10.6, D-11.4.
 import process from "node:process";
 import { SystemClock, SystemIds, SystemTimer } from "../adapters/system/system.ts";
 import { codeOf, isAppError } from "../domain/shared/errors.ts";
@@ -12,14 +12,14 @@ import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
 import { boundMemory } from "./memory.ts";
 import { onHangUp } from "./terminal.ts";
 
-/** Time that requests in hand get to finish at a stop; Docker kills after 10 s. */
+/** Time for requests in hand at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;
-/** Time beyond it for a store that does not let itself be closed. */
+/** More time for a store that does not close. */
 const CLOSE_MS = 1_500;
-/** Below this much resident memory, a service leaves garbage to the runtime. */
+/** Below this much resident memory garbage is left to the runtime. */
 const UNTOUCHED_BYTES = 200_000_000;
 
-/** Resolves when the deployment serves; it ends the process after SIGTERM or SIGINT. Throws why it cannot. */
+/** Resolves when the deployment serves; SIGTERM or SIGINT then end the process. Throws why it cannot serve. */
 export async function serve(config: Config): Promise<void> {
   let service: Service | null = null;
   let isReloadDue = false;
@@ -50,15 +50,15 @@ export async function serve(config: Config): Promise<void> {
   const hasAdministrator = await deployment.hasAdministrator();
   const { isNewStore } = deployment;
   port.handler = deployment.handler;
-  // Printed last: a program that reads the first line may stop the service at once.
+  // Last, as a program that reads the first line may stop the service at once.
   const { url } = port.server;
   console.log(startReport(config, { url, hasAdministrator, isNewStore }).join("\n"));
 }
 
-/** The time in which a second signal counts as the first: a shell may pass one Ctrl-C on twice. */
+/** Within this time a second signal counts as the first: a shell may pass one Ctrl-C on twice. */
 const SECOND_AFTER_MS = 500;
 
-/** A second Ctrl-C waits for nothing: what was answered is kept, as after any other end. */
+/** A second Ctrl-C ends the process at once: answered writes are kept. */
 function endAtSecondInterrupt(): void {
   process.once("SIGINT", () => {
     const end = () => {
@@ -69,9 +69,8 @@ function endAtSecondInterrupt(): void {
   });
 }
 
-/** The port, whoever answers there. */
 class Port {
-  /** Answers from the next request on; at first while the deployment is put together. */
+  /** Answers from the next request on; while the deployment is composed, that it starts. */
   handler: RequestHandler = createStartingHandler({
     clock: new SystemClock(),
     ids: new SystemIds(),
@@ -88,7 +87,7 @@ class Port {
     this.#tls = config.tls;
   }
 
-  /** Nothing else is touched before it is ours. Throws an error that says why it cannot be. */
+  /** Binds the port before anything else is touched. Throws an error that says why it cannot. */
   static async bind(config: Config, startServer: StartHttpServer): Promise<Port> {
     const port = new Port(config, startServer);
     port.#server = await port.#listen(config.port, config.tls);
@@ -99,7 +98,7 @@ class Port {
     return this.#server;
   }
 
-  /** Shows a certificate to new connections. No runtime changes that of a server: another one takes its port. */
+  /** Serves new connections with a certificate. No runtime changes that of a server, so another server takes its port. */
   async show(tls: Config["tls"]): Promise<void> {
     const port = Number(new URL(this.#server.url).port) || this.#config.port;
     await this.#server.leavePort();
@@ -136,7 +135,7 @@ class Service {
     this.deployment = deployment;
   }
 
-  /** Ends the process when everything in hand is finished, within the time of grace, whatever the store does. */
+  /** Ends the process when everything in hand is done, at the latest after the time for it, whatever the store does. */
   async stop(): Promise<void> {
     if (this.#isStopping) return;
     this.#isStopping = true;
@@ -149,26 +148,25 @@ class Service {
     process.exit(0);
   }
 
-  /** Resolves to true when all is closed. */
   async #finish(): Promise<true> {
     const { deployment } = this;
-    // The streams of runs end only with their runs, so both stop together.
+    // Streams of runs end with their runs, so both stop together.
     const runs = deployment.stopRuns(GRACE_MS);
-    // The port stays open until then: balancers and late callers are told.
+    // The port stays open until then, to tell balancers and late callers.
     const leftMs = await deployment.drain(GRACE_MS);
     await Promise.all([this.#port.server.stop(leftMs), runs]);
     await deployment.close();
     return true;
   }
 
-  /** Reads anew what may change while it serves. */
+  /** Reads the files again that may change meanwhile. */
   reload(): void {
-    // Files may have changed since the renewal under way has read them.
+    // Files may have changed since the renewal under way read them.
     this.#renewal = this.#renewal.then(() => this.#renewCertificate());
     void this.deployment.lookAtRegistry();
   }
 
-  /** Shows new connections the files as they are now; those with a problem change nothing. */
+  /** Serves new connections with the files as they are now; files with a problem change nothing. */
   async #renewCertificate(): Promise<void> {
     if (this.#config.tls === null || this.#isStopping) return;
     const { logger } = this.deployment;
@@ -183,18 +181,16 @@ class Service {
   }
 }
 
-// The lines that a start prints. D-10.4.
-
 const DOCS = "/swagger";
 
 interface Started {
   readonly url: string;
   readonly hasAdministrator: boolean;
-  /** True where this start has made the store: who meant another one sees it here. D-11.4. */
+  /** True where this start made the store: who meant another one sees it. D-11.4. */
   readonly isNewStore: boolean;
 }
 
-/** The lines for people: the address first. No secret is among them. */
+/** The lines that a start prints, the address first, without a secret. D-10.4. */
 function startReport(
   config: Config,
   { url, hasAdministrator, isNewStore }: Started,
@@ -207,7 +203,7 @@ function startReport(
     ["sync", isSyncEnabled ? `on, ${tables}` : "off: set SYNC_ENABLED=true to synchronize"],
     ["remote", remoteUrl ?? "none: set SYNC_REMOTE_URL to run against another deployment"],
     ["schedule", scheduleText(config)],
-    // Not the whole address: the rest may be a secret of the receiver's.
+    // Only the origin, as the rest may be a secret of the receiver.
     ...(config.webhook === null
       ? []
       : [["alerts", `to ${new URL(config.webhook.url).origin}`] as const]),
@@ -229,12 +225,12 @@ function scheduleText({ schedule, compareSchedule, compareRepair }: Config): str
   return [...runs, ...comparisons].join("; ") || "none";
 }
 
-/** The store as operators know it: the hosts and the database, or the file. */
+/** The hosts and the database, or the file. */
 function withoutCredentials(storageUrl: string): string {
   return storageUrl.replace(/^([a-z+]+:\/\/)(?:[^/?]*@)?([^?]*).*$/s, "$1$2");
 }
 
-/** Bun reports every failure as a port in use; with port 0 that cannot be the reason. */
+/** Bun reports every failure as a port in use, which cannot be the reason with port 0. */
 function listenProblem(error: unknown, port: number): string {
   const code = codeOf(error);
   const noAddress = "HOST is not an address of this machine";
@@ -243,7 +239,6 @@ function listenProblem(error: unknown, port: number): string {
   return ofAddress.includes(code ?? "") ? noAddress : errorText(error);
 }
 
-/** The message of whatever was thrown. */
 export function errorText(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-// Opens the store and makes what the use cases work with, for the service and for the command line alike.
+// Opens the store and makes the dependencies of the use cases, for the service and the command line.
 import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
 import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
 import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
@@ -60,10 +60,9 @@ import { readableStore, storeAt } from "./stores.ts";
 /** Passwords hashed at once: more would leave no core to anything else. */
 const MAX_PASSWORD_TASKS = 2;
 
-/** An opened store and the dependencies of the use cases, by group. */
 export type Services = Awaited<ReturnType<typeof makeServices>>;
 
-/** Time of a deployment, and what takes long in it; tests let it pass faster. */
+/** Clock and timer, and hashing that takes long; tests replace them. */
 export interface TimeDeps {
   readonly clock: Clock;
   readonly timer: Timer;
@@ -74,15 +73,15 @@ export interface TimeDeps {
 interface OpenedStore extends TimeDeps {
   readonly storage: FullStorage;
   readonly tracing: Tracing;
-  /** The sender of requests to the remote; absent: the runtime. */
+  /** Sends requests to the remote; absent: the runtime's. */
   readonly fetch?: SyncClientOptions["fetch"];
   readonly logger: Logger;
   readonly damage: StoreDamage;
 }
 
 /**
- * Opens the store, which `isReading` makes nowhere. Until `prepare` its tables and collections may be missing, which read as
- * empty. Throws `AppError`.
+ * Opens the store; with `isReading` none is made. Until `prepare`, missing tables and collections read as empty. Throws
+ * `AppError`.
  */
 export async function openServices(
   config: Config,
@@ -106,7 +105,7 @@ export async function openServices(
   }
 }
 
-/** The store as it is, or, where traces are wanted, all that makes them. D-10.9. */
+/** The store as it is, or traced where traces are wanted. D-10.9. */
 async function openTraced(
   { tracing: settings }: Config,
   { storage, system, logger }: { storage: FullStorage; system: string; logger: Logger },
@@ -154,7 +153,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
     logger,
   });
   const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
-  /** Makes the tables of a registry. Throws `AppError`. */
+  /** Makes the tables of a registry in the store. Throws `AppError`. */
   const prepareTables = async (tables: Registry) => {
     await storage.tables.prepare([...tables.values()]);
     await beginStamps(sync, tables.values());
@@ -179,14 +178,14 @@ async function makeServices(config: Config, opened: OpenedStore) {
     /** Null where `WEBHOOK_URL` is not set. */
     alerts,
     prepareTables,
-    /** Makes in the store what a service needs: all collections, and the tables of the registry. Throws `AppError`. */
+    /** Makes all collections, and the tables of the registry. Throws `AppError`. */
     async prepare() {
       await storage.documents.prepare(COLLECTIONS);
       await prepareTables(registry);
     },
-    /** Makes the administrator that the configuration names, unless there is one of that name. Throws `AppError`. */
+    /** Makes the configured administrator, unless there is an account of that name. Throws `AppError`. */
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),
-    /** Closes the store, with what was counted in it. Idempotent. */
+    /** Closes the store after the last counts are added. Idempotent. */
     async close() {
       await traffic.stop();
       await stop();
@@ -211,12 +210,7 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
     ...new SyncRepositories(storage.documents, names, ids),
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
-      createSyncClient({
-        baseUrl,
-        key,
-        nowMs: () => clock.nowMs(),
-        ...(fetch ? { fetch } : {}),
-      }),
+      createSyncClient({ baseUrl, key, nowMs: () => clock.nowMs(), ...(fetch ? { fetch } : {}) }),
     clock,
     timer,
     random: new SystemRandom(),

@@ -2,21 +2,21 @@
 import { Cron } from "croner";
 import { orElse } from "../domain/shared/errors.ts";
 
-/** Reads a value, and tells what is wrong with it, as words that go on after the name; what it returns then is not used. */
+/** Reads a value, and tells its problem in words that follow the name; then the returned value is not used. */
 export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
 
 interface SettingFacts {
-  /** The text about it for operators, in `.env.example` and docs/operating.md. */
+  /** About the setting, in `.env.example` and docs/operating.md. */
   readonly about: string;
-  /** The value as text where none is set. */
+  /** The default, as text. */
   readonly fallback?: string;
-  /** Shown in `.env.example` where there is no default. */
+  /** An example for `.env.example`, where there is no default. */
   readonly example?: string;
-  /** Others without which it is of no use. */
+  /** Settings that it needs. */
   readonly needs?: readonly string[];
-  /** Nobody else may see it. It may stand in a file, which `<name>_FILE` names. D-10.6. */
+  /** A secret. It may be in a file, named by `<name>_FILE`. D-10.6. */
   readonly isSecret?: true;
-  /** A part of it may be a secret; it may stand in a file, too. */
+  /** A part may be secret; the value may be in a file, too. */
   readonly holdsSecret?: true;
 }
 
@@ -25,7 +25,7 @@ export interface Setting<Value> extends SettingFacts {
   readonly form: Form<Value>;
 }
 
-/** The value of a setting: null only where there is no default. */
+/** Null only without a default. */
 export type ValueOf<Item> =
   Item extends Setting<infer Value>
     ? Value | (Item extends { readonly fallback: string } ? never : null)
@@ -58,7 +58,7 @@ export const secretKey: Form<string> = matching(
   `must be at least ${MIN_SECRET_BYTES} bytes long`,
 );
 
-/** A text that callers send in a header. The problem does not repeat it. */
+/** A text that is sent in a header. The problem does not repeat it. */
 export const headerText: Form<string> = (value, tell) => {
   if (value !== value.trim()) tell("must not begin or end with white space: HTTP removes it");
   else if (CONTROL_CHARACTER.test(value)) {
@@ -137,7 +137,7 @@ export const cookieName: Form<string> = (value, tell) => {
   return value;
 };
 
-/** Tells what a cron text lacks. D-14.9. */
+/** The problem tells what the text lacks. D-14.9. */
 export function cron(example: string): Form<string> {
   return (text, tell) => {
     // The library takes a single date, too.
@@ -151,12 +151,12 @@ export function cron(example: string): Form<string> {
   };
 }
 
-/** Null when it never comes, undefined for what is no cron text. */
+/** Null for a time that never comes, undefined for an invalid cron text. */
 function nextRun(text: string): Date | null | undefined {
   return orElse(undefined, () => new Cron(text, { mode: "5-or-6-parts", paused: true }).nextRun());
 }
 
-/** The parts of a cron text in their order; the second may be left out. */
+/** The parts of a cron text in their order; the first may be left out. */
 const CRON_PARTS: readonly (readonly [name: string, range: string])[] = [
   ["second", "0 to 59"],
   ["minute", "0 to 59"],
@@ -168,8 +168,8 @@ const CRON_PARTS: readonly (readonly [name: string, range: string])[] = [
 const CRON_SHAPE = "5 (minute, hour, day, month, weekday), or 6 with the second before them";
 
 /**
- * The problem of a text that `isCron` does not take, to be put behind it, such as `has 2 parts, and needs 5 (…)` or
- * `has the minute "61", which is 0 to 59, *, or a list or range of these`.
+ * The problem of a text that `isCron` refuses, to follow it, such as `has 2 parts, and needs 5 (…)` or `has the minute "61",
+ * which is 0 to 59, *, or a list or range of these`.
  */
 function cronProblem(text: string, isCron: (text: string) => boolean): string {
   const parts = text.trim().split(/\s+/);

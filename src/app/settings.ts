@@ -1,5 +1,5 @@
-// Every setting, once: parsing, what doctor tells of misspelt names, `.env.example` and the table of docs/operating.md are made
-// of this list. D-1.3.
+// Every setting, once: of this list are made the parser, the advice of doctor on misspelt names, `.env.example`, and the table of
+// docs/operating.md. D-1.3.
 import {
   isForeignUsername,
   isPassword,
@@ -55,7 +55,7 @@ const hostName: Form<string> = matching(
   "must be a name or an address, without blanks",
 );
 
-/** Null: scheduled comparisons change nothing. */
+/** Null for `none`: scheduled comparisons change nothing. */
 const repair: Form<CompareRepair | null> = (text, tell) => {
   const word = oneOf("none", "push", "pull", "newest")(text, tell);
   return word === "none" ? null : word;
@@ -193,9 +193,7 @@ export const SETTINGS = {
       (issuer) => issuer !== OWN_ISSUER,
       `must not be ${OWN_ISSUER}: that is this service itself`,
     ),
-    {
-      about: "Issuer that the identity provider's tokens must name.",
-    },
+    { about: "Issuer that the identity provider's tokens must name." },
   ),
   jwtAudience: setting("JWT_AUDIENCE", text, {
     about: "Audience that the identity provider's tokens must name.",

@@ -1,5 +1,4 @@
-// Every kind of store, by the form of its address: the one place that knows which there are. Adapters are loaded when a store
-// of theirs is opened.
+// Every kind of store, by its address: the only place that knows them all. An adapter is loaded when a store of it is opened.
 import { stat } from "node:fs/promises";
 import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
 import { SystemClock } from "../adapters/system/system.ts";
@@ -17,20 +16,19 @@ interface StoreTools {
 
 type OpenOptions = StoreTools & Omit<StoreOptions, "collections">;
 
-/** A store at an address. */
 interface Store {
-  /** The name by which OpenTelemetry knows its kind. */
+  /** The name of its kind for OpenTelemetry. */
   readonly system: string;
-  /** The files that it consists of; none on a server and in memory. */
+  /** Its files; none on a server and in memory. */
   readonly files: readonly string[];
-  /** True for one that ends with its process. */
+  /** True for a store that ends with its process. */
   readonly isInMemory: boolean;
-  /** False where there is no store yet, and opening would make one, with these tables. Writes nothing; may throw as `open`. */
+  /** False where opening would make a new store with these tables. Writes nothing; throws as `open`. */
   isThere(tables: readonly Table[]): Promise<boolean>;
   open(options: OpenOptions): Promise<FullStorage>;
-  /** Takes a prepared store. Throws `invalid_request` when another process has it open. */
+  /** Takes a prepared store. Throws `invalid_request` while another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
-  /** Takes an empty store. Throws `invalid_request` for one that is not empty or that a service uses. */
+  /** Takes an empty store. Throws `invalid_request` for one with contents or in use by a service. */
   claim(options: StoreTools & StoreClaim): Promise<EmptyStore>;
 }
 
@@ -64,7 +62,6 @@ function sqliteFile(url: string): Store {
   };
 }
 
-/** The same of every database on a server. */
 const ON_SERVER = { files: [], isInMemory: false };
 
 function mongoDatabase(url: string): Store {
@@ -114,11 +111,11 @@ function postgresDatabase(url: string): Store {
   };
 }
 
-/** The kinds of stores. A new one needs an entry here, a function above, and its adapter. */
+/** A new kind needs an entry here, a function above, and its adapter. */
 const KINDS: readonly {
-  /** The pattern of the whole address. */
+  /** Of the whole address. */
   readonly pattern: RegExp;
-  /** The forms of its address, for people. */
+  /** Forms of its address, for people. */
   readonly forms: readonly string[];
   readonly at: (url: string) => Store;
 }[] = [
@@ -140,35 +137,34 @@ const KINDS: readonly {
   },
 ];
 
-/** The forms of addresses of stores, for people. */
 export const STORE_FORMS = KINDS.flatMap(({ forms }) => forms)
   .join(", ")
   .replace(/, (?=\S*$)/, " or ");
 
-/** Null for what is no address of a store. */
+/** Null for any other address. */
 export function findStore(url: string): Store | null {
   return KINDS.find(({ pattern }) => pattern.test(url))?.at(url) ?? null;
 }
 
-/** Throws `invalid_request` for what is no address of a store. */
+/** Throws `invalid_request` for any other address. */
 export function storeAt(url: string): Store {
   const store = findStore(url);
   if (store === null) throw new AppError("invalid_request", `A store must be ${STORE_FORMS}`);
   return store;
 }
 
-/** False where there is no store yet, and opening would make one. */
+/** False where opening would make a new store. */
 export async function hasStore(url: string): Promise<boolean> {
   return await storeAt(url).isThere([]);
 }
 
-/** The store of an address for a command that only reads: an empty one in memory where none was made yet. */
+/** The store for a command that only reads: an empty one in memory where there is none yet. */
 export async function readableStore(url: string, tables: readonly Table[]): Promise<Store> {
   const store = storeAt(url);
   return (await store.isThere(tables)) ? store : storeAt("sqlite::memory:");
 }
 
-/** Throws `invalid_request` where there is no store yet. `aim` says what it is wanted for. */
+/** Throws `invalid_request` where there is no store yet. `aim`: what it is wanted for. */
 export async function requireStore(url: string, aim: string): Promise<void> {
   if (await hasStore(url)) return;
   throw new AppError("invalid_request", `There is no store at STORAGE_URL to be ${aim}`);
@@ -189,7 +185,7 @@ async function prepareTables(
   }
 }
 
-/** SQLite as this runtime has it. */
+/** The SQLite of this runtime. */
 export async function sqliteDriver(): Promise<OpenSqlite> {
   return typeof Bun === "undefined"
     ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite

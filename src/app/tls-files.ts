@@ -1,5 +1,5 @@
-// The certificate and the key that HTTPS is served with. D-10.6. A certificate that has expired is told and served: a service
-// that does not start would make an outage of a forgotten renewal.
+// The certificate and the key of HTTPS. D-10.6. An expired certificate is served with a warning: refusing to start would make an
+// outage of a forgotten renewal.
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { orElse } from "../domain/shared/errors.ts";
@@ -10,14 +10,14 @@ const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE---
 
 /** Certificate and key of HTTPS, in PEM form. */
 export interface TlsFiles {
-  /** The own certificate first, then those that vouch for it. */
+  /** The own certificate, then those that vouch for it. */
   readonly certificate: string;
   readonly key: string;
   /** The end of the own certificate, Unix milliseconds. */
   readonly expiresAtMs: number;
 }
 
-/** Reads both files, null where none is set. A problem names the setting and the path, and shows nothing of a content. */
+/** Reads both files; null where none is set. A problem names setting and path, and no content. */
 export function readTlsFiles(
   { tlsCertFile, tlsKeyFile }: Record<"tlsCertFile" | "tlsKeyFile", string | null>,
   readFile: (path: string) => string,
@@ -52,7 +52,7 @@ export function readTlsFiles(
   return { certificate, key, expiresAtMs };
 }
 
-/** The end of the certificate that ends first; null unless every one can be read. */
+/** The end of the first certificate; null unless all can be read. */
 function endOfFirst(text: string): number | null {
   const blocks = text.match(CERTIFICATE_BLOCK) ?? [];
   const [first] = orElse([], () => blocks.map((block) => new X509Certificate(block)));
@@ -64,7 +64,7 @@ function problemOfKey(text: string): string | null {
     createPrivateKey(text);
     return null;
   } catch {
-    // Either form says so in its head.
+    // Both forms of encrypted keys say so in their head.
     const isEncrypted = /^(?:-----BEGIN ENCRYPTED|Proc-Type: 4,ENCRYPTED)/m.test(text);
     return isEncrypted
       ? "is encrypted: the service needs the key without a passphrase"

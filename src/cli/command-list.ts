@@ -1,9 +1,8 @@
-// Every command: its line in the list of the help, its code, its examples and exit codes. Code is loaded when somebody calls it,
-// as most of what commands need takes longer to load than to show the help. There is no manual and no completion: they were a
-// second grammar of the command line.
+// Every command: its summary, its code, its examples and exit codes. Code is loaded at its call, as it takes longer to load than
+// to show the help. There is no manual and no completion: each was a second grammar of the command line.
 import type { AddCommands } from "./command-runner.ts";
 
-/** Commands and groups of commands, in the order of the help, each with its line there. */
+/** Commands and groups, in the order of the help. */
 const SUMMARIES = {
   init: "make the files of a new deployment",
   tables: "check the registry of tables, or guess one",
@@ -36,7 +35,6 @@ const copies = () => import("./commands/operation/copies.ts");
 const deletes = () => import("./commands/sync/delete.ts");
 const keys = () => import("./commands/reputation/keys.ts");
 
-/** The file of each. */
 const FILES: Readonly<Record<CommandName, () => Promise<{ readonly addCommands: AddCommands }>>> = {
   init: () => import("./commands/operation/init.ts"),
   tables: () => import("./commands/operation/tables.ts"),
@@ -47,7 +45,7 @@ const FILES: Readonly<Record<CommandName, () => Promise<{ readonly addCommands: 
   runs: () => import("./commands/sync/runs.ts"),
   rejected: () => import("./commands/sync/rejected.ts"),
   delete: deletes,
-  deletes: deletes,
+  deletes,
   import: () => import("./commands/sync/import.ts"),
   export: () => import("./commands/sync/export.ts"),
   admin: accounts,
@@ -68,7 +66,7 @@ export const COMMAND_LIST = (Object.keys(SUMMARIES) as CommandName[]).map((name)
   load: FILES[name],
 }));
 
-/** Command lines without `repsync`, and what each does. Tests parse them, and refuse commands without any. */
+/** Command lines without `repsync`, and what each does. Tests parse them, and refuse a command without one. */
 export const EXAMPLES: readonly (readonly [line: string, does: string])[] = [
   ["init", "makes .env and tables.json in this folder"],
   ["init --folder shop", "makes them in the folder shop"],
@@ -144,21 +142,21 @@ export const EXAMPLES: readonly (readonly [line: string, does: string])[] = [
   ["demo --once", "ends by itself"],
 ];
 
-/** The examples of a command, by its path, such as `keys create`. */
+/** By the path of a command, such as `keys create`. */
 export function examplesOf(path: string): typeof EXAMPLES {
   return EXAMPLES.filter(([line]) =>
     `${line.replace(/^--env-file \S+ /, "")} `.startsWith(`${path} `),
   );
 }
 
-/** The meaning of exit codes unless a command says otherwise. D-4.12. */
+/** Unless a command has its own. D-4.12. */
 const COMMON_EXITS: Readonly<Record<number, string>> = {
   0: "success",
   1: "failed",
   2: "wrong command line or configuration",
 };
 
-/** Meanings that differ from these, or are not among them, by the path of the command. */
+/** Other meanings, and other codes, by the path of the command. */
 export const OWN_EXITS: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   init: { 1: "failed, or with --join a check of doctor fails" },
   "tables infer": { 1: "failed, or a table has no key that could be guessed" },

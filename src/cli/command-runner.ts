@@ -1,4 +1,4 @@
-// The frame of all commands: how they are declared, given a deployment, interrupted and ended.
+// The frame of all commands: they are declared, given a deployment, interrupted and ended here.
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
 import type { Services } from "../app/services.ts";
@@ -13,15 +13,15 @@ export const EXIT = {
   failed: 1,
   /** A wrong command line or configuration: nothing was done. */
   usage: 2,
-  /** Done except for some records; or compared and found different. */
+  /** Done without some records; or compared with differences. */
   partial: 3,
-  /** The demo was interrupted before its end: 128 and the number of SIGINT. */
+  /** The demo was interrupted: 128 and the number of SIGINT. */
   interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** The deployment of the environment, opened in this process: a running service may be using the same store. */
+/** Opened in this process; a running service may use the same store. */
 export interface OpenedDeployment {
   readonly config: Config;
   readonly services: Services;
@@ -30,48 +30,47 @@ export interface OpenedDeployment {
 export interface CommandTools {
   readonly output: Output;
   readonly interruption: Interruption;
-  /** Opens the deployment of the environment, with the tables of its registry; it is closed when the command ends. */
+  /** Opens the deployment of the environment with the tables of its registry; it is closed when the command ends. */
   open(): Promise<OpenedDeployment>;
-  /** As `open`, for a command that needs no table: nothing is made that it does not write to. */
+  /** As `open`, without tables. */
   openStore(): Promise<OpenedDeployment>;
-  /** For a command that only reads: a store that was not used yet is an empty one, and stays unused. D-12.4. */
+  /** For a command that only reads: a store that was never used stays unused, and reads as empty. D-12.4. */
   openToRead(needsTables?: boolean): Promise<OpenedDeployment>;
 }
 
-/** The work of a command with its arguments and, behind them, its options. */
+/** The work of a command with its arguments, then its options. */
 type CommandWork<Given extends readonly unknown[]> = (
   tools: CommandTools,
   ...given: Given
 ) => Promise<ExitCode> | Promise<void>;
 
-/** Makes an action of commander: it does the work and ends the process with its exit code, success where that tells none. */
+/** Makes an action of commander, which does the work and ends the process with its exit code, by default success. */
 export type RunCommand = <Given extends readonly unknown[]>(
   work: CommandWork<Given>,
 ) => (...given: Given) => Promise<void>;
 
-/** Adds the commands of a file. */
 export type AddCommands = (parent: Command, run: RunCommand) => void;
 
 export function declareCommand(parent: Command, name: string): Command {
   return parent.command(name).option("--json", "write one JSON document to standard output");
 }
 
-/** A command that moves or reads much: progress can be switched off. */
+/** A command that moves or reads much, so its progress can be switched off. */
 export function declareJob(parent: Command, name: string): Command {
   return declareCommand(parent, name).option("-q, --quiet", "write nothing but errors");
 }
 
-/** Reads the number of an option. Throws the error that commander tells. */
+/** Throws the error that commander tells. */
 export function readWhole(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new InvalidArgumentError("It must be a whole number.");
 }
 
-/** Its actions never reject: a failure is told and becomes the exit code. */
+/** Its actions never reject: a failure becomes a message and the exit code. */
 export const runCommand: RunCommand =
   (work) =>
   async (...given) => {
-    // Commander gives the command itself last.
+    // Commander gives the options, then the command itself, last.
     const output = new Output(given.at(-2) as OutputOptions);
     const opened: OpenedDeployment[] = [];
     const openAs = async (needsTables: boolean, isReading: boolean) => {
@@ -104,27 +103,26 @@ export const runCommand: RunCommand =
     process.exit(code);
   };
 
-/** Reads the environment as the service does. Throws `invalid_request`. */
+/** Throws `invalid_request`. */
 export async function readDeploymentConfig(): Promise<Config> {
   const { readEnvironment } = await import("../app/environment.ts");
   const config = readEnvironment();
-  // Commands report failures themselves, and log lines would break progress bars. "info" is also what a copy of
-  // .env.example says, so only another level counts as a wish for a log.
+  // Commands report failures themselves, and log lines break progress bars. .env.example has "info" too, so only another level
+  // asks for a log.
   return config.logLevel === "info" ? { ...config, logLevel: "silent" } : config;
 }
 
-/** Opens the deployment that the environment describes. Throws `AppError`. */
 async function openDeployment(isReading: boolean): Promise<OpenedDeployment> {
   const config = await readDeploymentConfig();
   const { openServices } = await import("../app/services.ts");
   return { config, services: await openServices(config, undefined, isReading) };
 }
 
-/** A failure as the user is told it: no stack, no secret. */
+/** A failure without stack and secrets. */
 interface FailureText {
   readonly code: ExitCode;
   readonly message: string;
-  /** The advice; null for none. */
+  /** Advice; null without one. */
   readonly hint: string | null;
   readonly problems: readonly string[];
 }
@@ -137,7 +135,7 @@ const USAGE_KINDS: readonly AppErrorKind[] = [
 ];
 const INTERNAL = { message: "Internal error", hint: "Set LOG_LEVEL to debug to see its cause" };
 
-/** The text about anything that a command throws; null when the user was told already. */
+/** Null when the user was told already. */
 export function describeFailure(error: unknown): FailureText | null {
   if (error instanceof CommanderError) return null;
   if (!isAppError(error)) return { code: EXIT.failed, ...INTERNAL, problems: [] };
@@ -155,13 +153,13 @@ function problemText({ pointer, detail }: InputProblem): string {
   return pointer === "" ? detail : `${pointer.slice(1)}: ${detail}`;
 }
 
-/** Tells a failure on stderr, and with `--json` also as a document. Returns its exit code. */
+/** Tells a failure on stderr, with `--json` also as a document, and returns its exit code. */
 function tellFailure(output: Output, error: unknown): ExitCode {
   const failure = describeFailure(error);
   if (failure === null) return EXIT.failed;
   const { code, message, hint, problems } = failure;
   const hasList = problems.length > 0;
-  // Tables that cannot be used are told a line each. D-11.4.
+  // Tables that cannot be used get a line each. D-11.4.
   const heads = isAppError(error, "schema_conflict") ? message.split("\n") : [message];
   output.tellError(
     ...heads.map((head) => [{ colour: "red", text: hasList ? `${head}:` : head } as const]),
@@ -176,12 +174,12 @@ function tellFailure(output: Output, error: unknown): ExitCode {
   return code;
 }
 
-/** Shows the cursor and wraps lines again, which progress bars switch off. */
+/** Shows the cursor and wraps lines again after progress bars. */
 function restoreTerminal(): void {
   if (process.stderr.isTTY) process.stderr.write("\u001b[?25h\u001b[?7h\n");
 }
 
-/** A store that cannot be closed does not change the command's result. */
+/** A failed close does not change the result of the command. */
 async function closeQuietly(services: Services): Promise<void> {
   try {
     await services.close();
@@ -191,33 +189,32 @@ async function closeQuietly(services: Services): Promise<void> {
 }
 
 /**
- * SIGINT, SIGTERM, and SIGHUP, which a closed terminal sends. The first one stops the command where it can be stopped between
- * two writes, and ends the process otherwise; a second SIGINT or SIGTERM ends it at once. Writes are commits, so none leaves
- * half of one.
+ * SIGINT, SIGTERM, and SIGHUP of a closed terminal. The first signal stops the command between two writes where it can, and else
+ * ends the process; a second SIGINT or SIGTERM ends it at once. Writes are commits, so none is half done.
  */
 class Interruption {
   readonly #end: (signal: NodeJS.Signals) => void;
   readonly #stops = new Set<() => void>();
   #received: NodeJS.Signals | null = null;
 
-  /** Starts watching. `end` ends the process. */
+  /** `end` ends the process. */
   constructor(end: (signal: NodeJS.Signals) => void) {
     this.#end = end;
     process.on("SIGINT", (signal) => this.#receive(signal));
     process.on("SIGTERM", (signal) => this.#receive(signal));
     const isKept = outlivesTerminal();
-    // Processes that pass it on make it come several times.
+    // It may come several times, as processes pass it on.
     process.on("SIGHUP", (signal) => {
       if (!isKept && this.#received === null) this.#receive(signal);
     });
   }
 
-  /** Calls `stop` at the first signal, instead of ending the process. */
+  /** Calls `stop` at the first signal, in place of ending the process. */
   onStop(stop: () => void): void {
     this.#stops.add(stop);
   }
 
-  /** The last signal; null when there was none. */
+  /** The last signal; null before any. */
   received(): NodeJS.Signals | null {
     return this.#received;
   }

@@ -1,4 +1,4 @@
-// Common parts of commands on lists: the options for a part of one, and the beginning of an id wherever a command takes one. D-14.9.
+// Options for a part of a list, and ids by their beginning. D-14.9.
 import type { Command } from "commander";
 import { AppError } from "../domain/shared/errors.ts";
 import { DEFAULT_LIST_ITEMS, MAX_LIST_ITEMS } from "../domain/shared/limits.ts";
@@ -15,18 +15,17 @@ export function addListOptions(command: Command): Command {
     .option("--cursor <cursor>", "continue where the previous list ended");
 }
 
-/** A shorter beginning would be guessing. */
 const MIN_BEGINNING_CHARS = 4;
-/** A shorter id has no beginning. */
+/** Shorter ids are given whole. */
 const MIN_ID_CHARS = 8;
-/** Ids that are named when several begin alike. */
+/** The most ids named when several begin alike. */
 const MAX_NAMED = 10;
 
 type Identified = { readonly id: string } | { readonly runId: string };
 
 /**
- * The id in a list that is this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
- * Throws `conflict` where several ids begin so, and `invalid_request` for a beginning of too few characters.
+ * The id of a list that equals this text or begins with it. A text that begins none is returned, to be refused as an unknown id.
+ * Throws `conflict` where several ids begin so, and `invalid_request` for too few characters.
  */
 export async function wholeId(
   text: string,

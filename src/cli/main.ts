@@ -5,7 +5,7 @@ import { systemReason } from "../domain/shared/errors.ts";
 import { EXIT, runCommand } from "./command-runner.ts";
 import { runProgram } from "./program.ts";
 
-/** Below this much resident memory, a command leaves garbage to the runtime: a service may run beside it. */
+/** Below this much resident memory garbage is left to the runtime; a service may run beside the command. */
 const UNTOUCHED_BYTES = 130_000_000;
 
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {

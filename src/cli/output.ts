@@ -1,32 +1,30 @@
-// The output of commands: text for people or one JSON document on stdout, problems on stderr. Everything passes here, so that
-// nothing that people wrote commands a terminal (D-11.3).
+// The output of commands: text or one JSON document on stdout, problems on stderr. Everything passes here, so that no text of
+// others commands a terminal (D-11.3).
 import { countOf, escapeHiddenInJson, formatCount, showHidden } from "../domain/shared/text.ts";
 import { toWire } from "../domain/shared/wire-names.ts";
 
-/** A part of a line that is coloured where its stream shows colours. */
+/** Coloured where its stream shows colours. */
 interface ColouredPart {
   readonly colour: Colour;
   readonly text: string;
 }
 
-/** The longest wait without a word. */
 const PATIENCE_MS = 4_000;
 
-/** A line, or its parts; hidden characters in it are shown as numbers, line breaks too. */
+/** A line, or its parts; hidden characters and line breaks are shown as numbers. */
 export type Line = string | readonly (string | ColouredPart)[];
 
-/** All of a list, or a part of it. */
 interface ShownList<Item> {
   readonly items: readonly Item[];
   readonly nextCursor?: string | null;
 }
 
-/** The columns of a table by their names, and what an item has there. */
+/** Columns by name, and the cell of an item. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
 
-/** The wishes for all output, among the options of every command. */
+/** Of every command. */
 export interface OutputOptions {
-  /** True for one JSON document instead of texts. */
+  /** True: one JSON document in place of texts. */
   readonly json?: boolean;
   /** Errors only. */
   readonly quiet?: boolean;
@@ -35,7 +33,7 @@ export interface OutputOptions {
 export class Output {
   readonly isJson: boolean;
   readonly isQuiet: boolean;
-  /** True when progress may be drawn: both streams are a terminal that can, and the output is neither JSON nor quiet. */
+  /** True when progress may be drawn: both streams are a capable terminal, and output is neither JSON nor quiet. */
   readonly isTerminal: boolean;
   #failureFields: object = {};
 
@@ -46,13 +44,13 @@ export class Output {
     this.isTerminal = !json && !quiet && isTerminal && process.env["TERM"] !== "dumb";
   }
 
-  /** The result of a command: its document for programs, and for people its lines. */
+  /** The result of a command: a document for programs, lines for people. */
   show(document: unknown, ...lines: readonly Line[]): void {
     this.printJson(document);
     this.print(...lines);
   }
 
-  /** Shows a list: its lines or the sentence that there is nothing, and how to go on. */
+  /** A list: its lines or `none`, and how to go on. */
   showList<Item>(
     list: ShownList<Item>,
     none: string,
@@ -68,35 +66,31 @@ export class Output {
     if (!this.isJson && !this.isQuiet) writeLines(process.stdout, lines);
   }
 
-  /** The exact text of a file on stdout. */
+  /** A text on stdout as it is. */
   printText(text: string): void {
     process.stdout.write(text);
   }
 
-  /**
-   * Writes a JSON document to stdout, for programs only, with the names of the wire. Call it once, or once per event of a
-   * stream.
-   */
+  /** A JSON document on stdout, for programs only, with the names of the wire; once, or for each event of a stream. */
   printJson(document: unknown): void {
     if (this.isJson) process.stdout.write(`${jsonLine(document)}\n`);
   }
 
-  /** Fields for the document of a failure that comes next: what was done before it. */
+  /** Fields for the document of a failure: what was done before it. */
   addToFailure(fields: object): void {
     this.#failureFields = fields;
   }
 
-  /** The JSON document of a failure. */
   printJsonFailure(failure: object): void {
     this.printJson({ ...failure, ...this.#failureFields });
   }
 
-  /** Lines on stderr, for people and programs, that tell no failure. */
+  /** Lines on stderr that tell no failure. */
   warn(...lines: readonly Line[]): void {
     if (!this.isQuiet) writeLines(process.stderr, lines);
   }
 
-  /** Waits for somebody's answer, and says so where that takes long. D-7.11. */
+  /** Waits for an answer, and says so where that takes long. D-7.11. */
   async waitFor<T>(whom: string, answer: Promise<T>): Promise<T> {
     const timer = setTimeout(() => this.warn(`Still waiting for ${whom}`), PATIENCE_MS);
     try {
@@ -106,7 +100,7 @@ export class Output {
     }
   }
 
-  /** As `warn`, for what went wrong. */
+  /** Lines on stderr that tell a failure. */
   tellError(...lines: readonly Line[]): void {
     writeLines(process.stderr, lines);
   }
@@ -130,7 +124,7 @@ function jsonLine(document: unknown): string {
   return escapeHiddenInJson(JSON.stringify(toWire(document)));
 }
 
-/** A line of names, and one for each item; columns in `right` are aligned right. */
+/** A line of names, and one for each item. `right`: columns aligned right. */
 export function tableLines<Item>(
   items: readonly Item[],
   columns: Columns<Item>,
@@ -138,7 +132,7 @@ export function tableLines<Item>(
 ): string[] {
   const names = Object.keys(columns);
   const cells = items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
-  // Hidden characters count as they are shown.
+  // Hidden characters count as shown.
   const rows = [names, ...cells].map((row) => row.map(showHidden));
   const widths = names.map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)));
   const pad = (text: string, i: number) =>
@@ -150,7 +144,7 @@ const MINUTE_SECONDS = 60;
 const HOUR_SECONDS = 3_600;
 const DAY_SECONDS = 86_400;
 
-/** A time in its greatest unit, such as `3 days`. */
+/** In the greatest unit, such as `3 days`. */
 export function ageText(seconds: number): string {
   if (seconds >= DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), "day");
   if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), "hour");
@@ -158,7 +152,7 @@ export function ageText(seconds: number): string {
   return countOf(Math.floor(seconds), "second");
 }
 
-/** The text of a duration, such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
+/** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */
 export function durationText(durationMs: number): string {
   if (durationMs < 59_950) return `${(durationMs / 1000).toFixed(1)} s`;
   const seconds = Math.round(durationMs / 1000);
@@ -172,7 +166,7 @@ export interface Throughput {
   readonly bytesUncompressed: number;
 }
 
-/** Rows, rate and bytes saved, such as `10 rows, 500 rows/s, 80 of 320 bytes sent (75% saved)`. */
+/** Such as `10 rows, 500 rows/s, 80 of 320 bytes sent (75% saved)`. */
 export function movedText(moved: Throughput): string {
   const { rows, elapsedMs, bytesCompressed, bytesUncompressed } = moved;
   if (rows === 0) return "0 rows";
@@ -185,18 +179,18 @@ export function movedText(moved: Throughput): string {
   );
 }
 
-/** Ends both streams; resolves when everything written has left the process, or when its reader is gone. */
+/** Ends both streams; resolves when everything has left the process, or the reader is gone. */
 export async function flushOutput(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {
     await new Promise<void>((resolve) => {
       stream.once("error", () => resolve());
-      // Bun calls back after a write of nothing while earlier bytes still wait for a slow reader.
+      // Not an empty write: Bun calls back after it while earlier bytes wait for a slow reader.
       stream.end(() => resolve());
     });
   }
 }
 
-// Colours of texts for people: on a terminal that has them, and where somebody asks for them. D-10.13.
+// Colours: on terminals that have them, and on demand. D-10.13.
 
 export type Colour = "red" | "green" | "yellow" | "cyan" | "bold";
 
@@ -209,8 +203,8 @@ const CODES: Readonly<Record<Colour, readonly [begin: number, end: number]>> = {
 };
 
 /**
- * True when a stream shows colours: a terminal that is not dumb. `NO_COLOR` takes them away, and before it is looked at
- * where a stream leads `FORCE_COLOR` gives them, or with `0` takes them away.
+ * True when a stream shows colours: by default a terminal that is not dumb. `NO_COLOR` removes them; else `FORCE_COLOR` forces
+ * them, or with `0` removes them.
  */
 export function hasColours(stream: { readonly isTTY?: boolean }): boolean {
   const { NO_COLOR = "", FORCE_COLOR = "", TERM } = process.env;
@@ -219,7 +213,7 @@ export function hasColours(stream: { readonly isTTY?: boolean }): boolean {
   return stream.isTTY === true && TERM !== "dumb";
 }
 
-/** The text in a colour, wherever it goes. */
+/** In a colour, on any stream. */
 export function inColour(colour: Colour, text: string): string {
   const [begin, end] = CODES[colour];
   return `\u001b[${begin}m${text}\u001b[${end}m`;

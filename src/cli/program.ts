@@ -10,12 +10,12 @@ const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
 Settings come from the environment and from .env or the file of --env-file, as for the service.`;
 
-/** The command line with every command. Help and wrong usage end as `CommanderError`. D-4.12. */
+/** The command line with all commands. Help and wrong usage end as `CommanderError`. D-4.12. */
 export async function buildProgram(run: RunCommand): Promise<Command> {
   return await withCommands(run, () => true);
 }
 
-/** As `buildProgram`, for these arguments: a command that they do not name has its name and summary only. */
+/** As `buildProgram`; commands that these arguments do not name have their name and summary only. */
 export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
   const named = args.find(
     (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
@@ -50,7 +50,7 @@ async function withCommands(
     });
   for (const listed of COMMAND_LIST) {
     const find = () => program.commands.find((each) => each.name() === listed.name);
-    // The first command of a file brings the others.
+    // The first command of a file adds its others.
     if (find() === undefined && isLoaded(listed)) (await listed.load()).addCommands(program, run);
     const command = find() ?? program.command(listed.name);
     command.summary(listed.summary);
@@ -59,7 +59,7 @@ async function withCommands(
   addHelp(program);
   addWords(program);
   addNotes(program);
-  // Arguments are known only of what is loaded, so that the list shows none.
+  // Only loaded commands have arguments, so the list shows none.
   return program.configureHelp({
     ...program.configureHelp(),
     subcommandTerm: (command) => command.name(),
@@ -83,7 +83,7 @@ function addHelp(program: Command): void {
     });
 }
 
-/** Answers another word than those that an argument or an option takes with the nearest one. D-14.9. */
+/** Answers a wrong word of an argument or option with the nearest right one. D-14.9. */
 function addWords(command: Command): void {
   const takeOneOf = (words: readonly string[], subject: string) => (word: string) =>
     words.includes(word) ? word : command.error(`error: ${unknownText(subject, word, words)}`);
@@ -106,14 +106,13 @@ function unknownText(subject: string, word: string, words: readonly string[]): s
   return `unknown ${subject} '${word}'; ${hint}`;
 }
 
-/** The problem of the command line, in one sentence. */
 function usageMessage({ code, message }: CommanderError): string {
   return code === "commander.help"
     ? "There is no command; see repsync --help"
     : asSentence(message);
 }
 
-/** `error: unknown option` becomes `Unknown option`, in one line with what was probably meant. */
+/** `error: unknown option` becomes `Unknown option`, with what was probably meant on the same line. */
 function asSentence(text: string): string {
   const message = text
     .replace(/^error: /, "")
@@ -121,14 +120,14 @@ function asSentence(text: string): string {
   return message.charAt(0).toUpperCase() + message.slice(1);
 }
 
-// The end of each command's help, after its options.
+// The end of each command's help.
 
-/** A longer example has its explanation below. */
+/** Longer examples have their explanation below. */
 const MAX_LINE_CHARS = 50;
 
-/** Adds to each command its notes, and to each command and group the line that follows a wrong command line. */
+/** Adds notes to each command, and to each command and group the line after a wrong command line. */
 function addNotes(command: Command, path = ""): void {
-  // `repsync help` is a command of its own, and stands for that of every group.
+  // `repsync help` is a command of its own, in place of one in every group.
   command.helpCommand(false);
   command.showHelpAfterError(`See ${`repsync ${path}`.trim()} --help`);
   const examples = command.commands.length === 0 ? examplesOf(path) : [];
@@ -136,7 +135,7 @@ function addNotes(command: Command, path = ""): void {
   for (const child of command.commands) addNotes(child, `${path} ${child.name()}`.trim());
 }
 
-/** Examples and exit codes; commander takes the colours out again where they are not shown. */
+/** Examples and exit codes; commander removes colours where they are not shown. */
 function notesText(path: string, examples: ReturnType<typeof examplesOf>): string {
   const lines = examples.map(([line, does]) => [`repsync ${line}`, does] as const);
   const width = Math.max(...lines.map(([line]) => line.length));
@@ -153,12 +152,10 @@ function notesText(path: string, examples: ReturnType<typeof examplesOf>): strin
   ].join("\n");
 }
 
-// The program: finds the command in the arguments of the process, runs it, and ends the process.
-
-/** Commands for which no deployment has to be set up. */
+/** Commands that need no deployment. */
 const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
 
-/** Runs the command that the arguments name; `run` is given its work. The process ends with its exit code. */
+/** Runs the command of the process's arguments by `run`, and ends the process with its exit code. */
 export async function runProgram(run: RunCommand): Promise<void> {
   const program = await buildProgramFor(process.argv.slice(2), run);
   program.hook("preAction", async (_program, command) => {
@@ -174,7 +171,7 @@ export async function runProgram(run: RunCommand): Promise<void> {
       new Output({ json: true }).printJson({ error: usageMessage(error) });
     }
     await flushOutput();
-    // Requested help is a success; every other CommanderError is a wrong command line.
+    // Requested help is a success, every other CommanderError a wrong command line.
     process.exit(error.exitCode === 0 ? EXIT.success : EXIT.usage);
   }
 }

@@ -1,4 +1,4 @@
-// The progress of a command: bars on a terminal, on stderr. Elsewhere its results are its progress, and notes are lines.
+// The progress of a command: bars on stderr of a terminal; elsewhere nothing but notes.
 import { MultiBar, Presets, type SingleBar } from "cli-progress";
 import { countOf, cutText, formatCount, showHidden } from "../domain/shared/text.ts";
 import type { Output } from "./output.ts";
@@ -16,9 +16,9 @@ export interface Progress {
 /** The jobs of one command, one line each. */
 export interface ProgressBoard {
   start(label: string): Progress;
-  /** Shows a line below the jobs until one of them goes on; where nothing is drawn, the line stays. */
+  /** Shows a line below the jobs until one goes on; without bars the line stays. */
   note(text: string): void;
-  /** Ends the display; call it before the last lines, also after a failure. Idempotent. */
+  /** Ends the display; to be called before the last lines, also after a failure. Idempotent. */
   finish(): void;
 }
 
@@ -26,7 +26,7 @@ const BAR_STEPS = 1_000;
 
 const LONGEST_BAR_CHARS = 30;
 const SHORTEST_BAR_CHARS = 5;
-/** The longest first; `chars` is the width without label and bar, for numbers of 8 digits. */
+/** The longest first. `chars`: width without label and bar, for numbers of 8 digits. */
 const LINES = [
   { format: "{label} [{bar}] {percentage}% | {rows} | {rate} rows/s", chars: 48, hasBar: true },
   { format: "{label} [{bar}] {percentage}% | {rows}", chars: 26, hasBar: true },
@@ -34,12 +34,12 @@ const LINES = [
   { format: "{label} {percentage}%", chars: 5, hasBar: false },
 ] as const;
 
-/** Opens the display for where a command writes to; labels are padded to `labelChars`. */
+/** Labels are padded to `labelChars`. */
 export function openProgress(output: Output, labelChars = 0): ProgressBoard {
   return output.isTerminal ? new BarBoard(labelChars) : plainBoard(output);
 }
 
-/** Does a job whose progress is shown until it ends. */
+/** Shows the progress of a job until it ends. */
 export async function withProgress<T>(
   output: Output,
   label: string,
@@ -93,7 +93,7 @@ class BarBoard implements ProgressBoard {
     };
   }
 
-  /** A bar that is only text: the one way to keep a line below the others. */
+  /** A bar of text only: no other line stays below the bars. */
   note(text: string): void {
     const payload = { text: cutText(showHidden(text), (process.stderr.columns ?? 80) - 1) };
     if (this.#note === null) this.#note = this.#bars.create(1, 0, payload, { format: "{text}" });
@@ -111,7 +111,7 @@ class BarBoard implements ProgressBoard {
   }
 }
 
-/** The longest line that fits the terminal: a line that is cut off would show wrong figures. */
+/** The longest line that fits the terminal: a cut one would show wrong figures. */
 function lineFor(labelChars: number) {
   const columns = process.stderr.columns ?? Number.POSITIVE_INFINITY;
   const free = (line: (typeof LINES)[number]) => columns - labelChars - line.chars;

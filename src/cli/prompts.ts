@@ -8,8 +8,8 @@ import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../domain/shared/limits.
 import { showHidden } from "../domain/shared/text.ts";
 
 /**
- * Asks twice on a terminal, without showing it; takes the first line of standard input otherwise. Never from the command
- * line, which other users can see. Throws `invalid_request`.
+ * Asks twice on a terminal, without echo; elsewhere reads the first line of standard input. Never from the command line, which
+ * other users see. Throws `invalid_request`.
  */
 export async function readPassword(subject: string): Promise<string> {
   const password = await readPasswordOnce(subject);
@@ -21,8 +21,8 @@ export async function readPassword(subject: string): Promise<string> {
 }
 
 /**
- * Asks for a secret on a terminal, without showing it; takes the first line of standard input otherwise. Without white space
- * around it. Throws `invalid_request`.
+ * Asks on a terminal, without echo; elsewhere reads the first line of standard input. Without white space around it. Throws
+ * `invalid_request`.
  */
 export async function readSecret(name: string, missing: string): Promise<string> {
   const isAsked = process.stdin.isTTY === true;
@@ -38,7 +38,7 @@ async function readPasswordOnce(subject: string): Promise<string> {
   throw new AppError("invalid_request", "The two passwords differ");
 }
 
-/** Throws `invalid_request` where there is nobody to ask. */
+/** Throws `invalid_request` without a terminal. */
 export function requireTerminal(): void {
   if (process.stdin.isTTY === true) return;
   throw new AppError("invalid_request", "This asks first", {
@@ -46,7 +46,7 @@ export function requireTerminal(): void {
   });
 }
 
-/** Asks a question; true for `yes`. */
+/** True for `yes`. */
 export async function confirm(question: string): Promise<boolean> {
   const prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
@@ -74,11 +74,11 @@ function notGiven(missing: string): AppError {
   });
 }
 
-/** `missing` is said where nothing is answered. */
+/** `missing`: the message without an answer. */
 async function ask(question: string, missing: string): Promise<string> {
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
   const prompt = createInterface({ input: process.stdin, output: silent, terminal: true });
-  // The prompt takes Ctrl-C from the terminal; pass it on.
+  // The prompt takes Ctrl-C from the terminal, so it is passed on.
   prompt.on("SIGINT", () => {
     prompt.close();
     process.kill(process.pid, "SIGINT");

@@ -13,10 +13,9 @@ import type { Progress, ProgressBoard } from "./progress.ts";
 export class RunView {
   readonly #output: Output;
   readonly #board: ProgressBoard;
-  /** The run as it is now. */
   readonly #soFar: () => SyncRun;
   readonly #done: string[] = [];
-  /** The table that the run is at. */
+  /** The present table of the run. */
   #table: string | null = null;
   #progress: Progress | null = null;
   #retries = 0;
@@ -59,7 +58,7 @@ export class RunView {
     }
   }
 
-  /** Tells a table that had something to do in a line. Lines between bars would break them, so they wait for the end there. */
+  /** Prints a line for a table that had something to do. On a terminal lines wait for the end, as they would break the bars. */
   #endTable(next: string | null = null): void {
     const { dryRun = false, tables } = this.#soFar();
     const table = this.#table;
@@ -93,7 +92,7 @@ export class RunView {
   }
 }
 
-/** A pull reads the last rows again to be sure of them, which alone is nothing to tell. */
+/** A pull always reads the last rows again, which alone is nothing to tell. */
 function hadSomethingToDo(result: TableResult, isDryRun: boolean): boolean {
   if (isDryRun) return result.pushed + result.pulled > 0;
   return result.errorCount > 0 || Object.values(rowCounts(result)).some((rows) => rows > 0);
@@ -103,7 +102,6 @@ function wouldMoveText({ pushed, pulled }: TableResult): string {
   return `${countOf(pushed, "row")} would be pushed, ${formatCount(pulled)} pulled`;
 }
 
-/** Texts about what a table moved, what came of it, and what that took. */
 function resultTexts(result: TableResult): string[] {
   const { pushed, pulled, errorCount, bytesCompressed, bytesUncompressed, durationMs } = result;
   return [
@@ -120,7 +118,7 @@ function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
   return [`${formatCount(totalPushed)} pushed`, `${formatCount(totalPulled)} pulled`];
 }
 
-/** Texts about the rows of a run or a table: always those that changed, the others where there are any. */
+/** The changed rows of a run or table, and other rows where there are any. */
 export function outcomeTexts(result: RowCounts): string[] {
   const others: [number, string][] = [
     [result.kept, "kept"],
@@ -134,7 +132,7 @@ export function outcomeTexts(result: RowCounts): string[] {
   ];
 }
 
-/** A line where both ends have another number of rows. D-7.5. */
+/** A line where both ends have different counts. D-7.5. */
 export function driftLines(table: string, { countHere, countThere }: EndCounts): string[] {
   if (countHere === null || countThere === null || countHere === countThere) return [];
   return [

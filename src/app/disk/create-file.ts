@@ -1,5 +1,5 @@
-// Makes a file that must not be there yet, whole or not at all. The text gets another name first and then its own by a hard
-// link, which fails where the name is taken: nobody sees half of it, and of two processes one writes.
+// Makes a new file, whole or not at all. The text is written under another name, and a hard link gives the file its own, which
+// fails where it is taken: nobody sees half of it, and of two processes one writes.
 import { link, lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SystemIds } from "../../adapters/system/system.ts";
@@ -7,23 +7,23 @@ import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
 
 interface NewFile {
   readonly text: string;
-  /** Permissions, whatever the umask says; without them those that a new file gets. */
+  /** Permissions, whatever the umask; absent: the usual ones. */
   readonly mode?: number;
 }
 
-/** Codes of file systems that know no second name of a file. */
+/** Codes of file systems without hard links. */
 const NO_LINKS: readonly (string | null)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
 /**
- * Resolves to false, and changes nothing, when the path is taken: by a file, a folder or a link that leads nowhere. Of
- * several processes that make it at once one does. Throws `file_failed`.
+ * Resolves to false, without a change, when the path is taken: by a file, a folder or a link that leads nowhere. Of several
+ * processes at once one makes the file. Throws `file_failed`.
  */
 export async function createFile(path: string, file: NewFile): Promise<boolean> {
   const draft = join(dirname(path), `.repsync-${process.pid}-${new SystemIds().next()}`);
   try {
     if (await isTaken(path)) return false;
     await writeNew(draft, file);
-    // The name appears with all of its text, and not where there is one already.
+    // The name appears with the whole text, and only where it is free.
     await link(draft, path).catch(async (error: unknown) => {
       if (!NO_LINKS.includes(codeOf(error))) throw error;
       await writeNew(path, file);
@@ -39,7 +39,7 @@ export async function createFile(path: string, file: NewFile): Promise<boolean> 
   }
 }
 
-/** With the folders above it. Throws `invalid_request` and `file_failed`. */
+/** Makes the folder and those above it. Throws `invalid_request` and `file_failed`. */
 export async function makeFolder(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
@@ -51,7 +51,7 @@ export async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** True for a file, a folder, and a link that leads nowhere. */
+/** True also for a link that leads nowhere. */
 export async function isTaken(path: string): Promise<boolean> {
   try {
     await lstat(path);

@@ -10,8 +10,8 @@ const WAIT_MS = 50;
 const MAX_WAITS = 200;
 
 /**
- * Does the work while no other process holds the lock of the path, which is a file beside it with the number of its process.
- * Removes what a killed process left. Throws `file_failed` when the lock does not become free, and what the work throws.
+ * Does the work while no other process holds the lock of the path, a file beside it with the number of its process. Removes the
+ * lock of a killed process. Throws `file_failed` when the lock does not become free, and what the work throws.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
   const lock = `${path}.lock`;
@@ -28,7 +28,7 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>): Pro
   }
 }
 
-/** Only one process at a time: a second one would remove the lock that the first has made meanwhile. */
+/** One process at a time, as a second one would remove the new lock of the first. */
 async function removeAbandoned(lock: string): Promise<boolean> {
   const removal = `${lock}.remove`;
   if (!(await createFile(removal, { text: "" }))) return false;
@@ -40,7 +40,6 @@ async function removeAbandoned(lock: string): Promise<boolean> {
   return true;
 }
 
-/** True when the process that holds the lock has ended. */
 async function isAbandoned(lock: string): Promise<boolean> {
   const holder = Number(await readFile(lock, "utf8").catch(() => process.pid));
   return hasProcessEnded(holder);

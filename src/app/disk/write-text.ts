@@ -1,4 +1,5 @@
-// Writes text to a file or standard output, compressed when the name ends in .gz. A file is replaced only when it is complete.
+// Writes text to a file or standard output, compressed for a name that ends in .gz. A file is replaced only when the new one is
+// complete.
 import { createWriteStream } from "node:fs";
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import { Readable } from "node:stream";
@@ -7,17 +8,17 @@ import { createGzip } from "node:zlib";
 import { AppError, systemReason } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
 
-/** The name of standard input and output. */
+/** Names standard input and output. */
 export const STANDARD_STREAM = "-";
 
-/** The umask takes its bits away. */
+/** Before the umask. */
 const NEW_FILE_MODE = 0o666;
-/** The mode of files with secrets, or with rows of people. */
+/** For files with secrets, or with rows of people. */
 export const OWNER_ONLY = 0o600;
 
 /**
- * Writes all parts, waiting for slow readers. `newMode`: of a file that is not there yet. Throws `file_failed`, and what the
- * parts throw; leaves no partial file.
+ * Writes all parts, waiting for slow readers. `newMode`: of a new file. Throws `file_failed`, and what the parts throw; then
+ * leaves no partial file.
  */
 export async function writeText(
   path: string,
@@ -30,7 +31,7 @@ export async function writeText(
       let isWriting = false;
       try {
         for await (const part of parts) {
-          // A failed write is thrown here, and is not a problem of the parts.
+          // A failed write is thrown here, too, and is no failure of the parts.
           isWriting = true;
           yield part;
           isWriting = false;
@@ -41,7 +42,7 @@ export async function writeText(
       }
     })(),
   );
-  // A file to which it goes is not replaced: others write there, too.
+  // A file behind standard output is not replaced, as others write there, too.
   const isStandard = path === STANDARD_STREAM || path === "/dev/stdout";
   try {
     if (isStandard) await pipeline(source, process.stdout, { end: false });
@@ -59,7 +60,7 @@ async function writeFile(path: string, source: Readable, newMode: number): Promi
   const { path: realPath, isReplaceable, mode } = await inspect(path, newMode);
   const target = isReplaceable ? `${realPath}.part-${process.pid}` : realPath;
   try {
-    // Of a process that was killed, or a link that somebody has put there.
+    // Left by a killed process, or a link that somebody made.
     if (isReplaceable) await rm(target, { force: true });
     const file = createWriteStream(target, { mode, flags: isReplaceable ? "wx" : "w" });
     if (/\.gz$/i.test(path)) await pipeline(source, createGzip({ level: GZIP_LEVEL }), file);

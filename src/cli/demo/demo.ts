@@ -16,7 +16,7 @@ import {
 import { CITIES_REGISTRY, moveCities } from "./move-cities.ts";
 import { BUSINESS, PERSON, showReputation } from "./show-reputation.ts";
 
-/** Runs the demo: success when everything was as it should be. Waits for Ctrl-C unless `isOnce`. D-1.2. */
+/** Success when everything was as expected. Waits for Ctrl-C unless `isOnce`. D-1.2. */
 export async function runDemo(
   { output, interruption }: CommandTools,
   isOnce: boolean,
@@ -50,7 +50,7 @@ export async function runDemo(
 
 interface Crew {
   readonly services: Service[];
-  /** Once this is aborted no process may be started, because none would be stopped. */
+  /** Once aborted no process starts, as none would be stopped. */
   readonly ending: AbortSignal;
 }
 
@@ -67,7 +67,7 @@ async function play(stage: Stage, crew: Crew, isOnce: boolean) {
   const moved = await moveCities(stage, deployments);
   const looked = await showReputation(stage, deployments);
   const addresses = { local: local.url, production: production.url, copy: copy.url };
-  // Nobody can look at deployments that end now.
+  // With `isOnce` the deployments end now.
   output.printJson({ sync: moved, reputation: looked, ...(isOnce ? {} : { addresses }) });
   if (!isOnce) output.print(...addressLines(deployments));
   return { isAsExpected: moved.differences === 0 && looked.isAsExpected, production };
@@ -96,7 +96,7 @@ async function startDeployment(
   return { url: await service.url, settings };
 }
 
-/** The addresses at which everything that the demo did can be looked at, and by whom. */
+/** Addresses to look at the results, and accounts to sign in. */
 function addressLines({ local, production, copy }: Deployments): string[] {
   const signIn = ({ username, password }: Record<"username" | "password", string>) =>
     `${username.padEnd(6)} password ${password}`;

@@ -1,5 +1,5 @@
-// The deployments of the demo, each the real service as a process of its own, as an operator would start it; their credentials, and
-// requests to them as any client would send them.
+// The deployments of the demo: each is the real service in a process of its own. Their credentials, and requests to them as of
+// any client.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
@@ -20,7 +20,7 @@ export type Deployments = Readonly<Record<"local" | "production" | "copy", DemoD
 
 export interface Stage {
   readonly output: Output;
-  /** The demo's temporary folder, removed at the end. */
+  /** Temporary. */
   readonly folder: string;
 }
 
@@ -31,7 +31,7 @@ export const ADMINISTRATOR = { username: "admin", password: "demo-admin-password
 
 type HeaderFields = Readonly<Record<string, string>>;
 
-/** Signs in, as the administrator unless another account is named, and returns the header for further requests. */
+/** Signs in, by default as the administrator, and returns the header for further requests. */
 export async function bearerHeader(
   url: string,
   { username, password } = ADMINISTRATOR,
@@ -48,7 +48,7 @@ interface ApiRequest {
   readonly expect?: number;
 }
 
-/** Sends a request and parses its reply. Throws, with the text of the reply, when the status is another one. */
+/** Sends a request and parses its reply. Throws with its text for another status than `expect`. */
 export async function callApi<Body>(url: string, request: ApiRequest): Promise<Body> {
   const response = await send(url, request);
   return (await response.json()) as Body;
@@ -59,7 +59,7 @@ export async function callData<Data>(url: string, request: ApiRequest): Promise<
   return (await callApi<Record<"data", Data>>(url, request)).data;
 }
 
-/** The events of a run that the request starts. S-6. */
+/** Events of a run that the request starts. S-6. */
 export async function* readEvents(
   url: string,
   request: ApiRequest,
@@ -91,24 +91,24 @@ async function send(url: string, request: ApiRequest): Promise<Response> {
 }
 
 const MAIN = fileURLToPath(new URL("../../app/main.ts", import.meta.url));
-/** Nothing else is inherited: settings of this machine's own deployment would change the demo. */
+/** Nothing else: settings of this machine's own deployment would change the demo. */
 const INHERITED = ["PATH", "HOME", "TMPDIR", "TEMP", "TMP", "TZ", "SYSTEMROOT"];
 
-/** The process of a deployment on a free port of this machine. */
+/** A deployment as a process on a free port. */
 export class Service {
-  /** Its address once it listens. Rejects when it does not start; its stderr says why. */
+  /** Rejects when the process does not start; its stderr says why. */
   readonly url: Promise<string>;
   readonly #child: ChildProcess;
   readonly #ended: Promise<unknown>;
 
-  /** Starts it. `folder` holds no `.env`. */
+  /** `folder` holds no `.env`. */
   constructor(folder: string, settings: DemoSettings) {
     this.#child = spawn(process.execPath, [...process.execArgv, MAIN], {
       cwd: folder,
       env: childEnvironment({
         HOST: "127.0.0.1",
         PORT: "0",
-        // The demo reports failures itself, and a log of runs that Ctrl-C ends would break the progress bars.
+        // The demo reports failures itself, and log lines at Ctrl-C would break progress bars.
         LOG_LEVEL: "silent",
         ...settings,
       }),
@@ -122,20 +122,20 @@ export class Service {
     this.url = listening(this.#child, this.#ended);
   }
 
-  /** Stops it gracefully and waits for its end. Idempotent. */
+  /** Stops gracefully; resolves at the end. Idempotent. */
   async stop(): Promise<void> {
     this.#child.kill("SIGTERM");
     await this.#ended;
   }
 }
 
-/** The environment of a process of the demo: its settings, and what every program needs. */
+/** Its settings, and what every program needs. */
 export function childEnvironment(settings: DemoSettings): Record<string, string | undefined> {
   const inherited = Object.entries(process.env).filter(([name]) => INHERITED.includes(name));
   return { ...Object.fromEntries(inherited), ...settings };
 }
 
-/** The first address that it prints. */
+/** The first address that the process prints. */
 async function listening(child: ChildProcess, ended: Promise<unknown>): Promise<string> {
   for await (const line of child.stdout ? createInterface({ input: child.stdout }) : []) {
     const url = /http:\/\/\S+/.exec(line)?.[0];

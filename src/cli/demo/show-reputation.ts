@@ -1,4 +1,4 @@
-// The second half of the demo: a person, a business, consent, a lookup, revocation, and the audit trail.
+// The second half of the demo: a person, a business, consent, a lookup, revocation, and audit.
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -91,7 +91,7 @@ export async function showReputation(stage: Stage, deployments: Deployments) {
   return { reputation, accesses, audit, isAsExpected };
 }
 
-/** The person's rows are written at the local deployment and pushed to production by a run. */
+/** Writes the person's rows at the local deployment; a run pushes them to production. */
 async function syncPerson({ local }: Deployments): Promise<void> {
   const client = createSyncClient({ baseUrl: local.url, key: SYNC_KEY });
   const rows = personRows(new Date().toISOString());
@@ -160,7 +160,7 @@ function accessLine({ at, account, purpose, decision, code }: Access): string {
   return `  ${at}  ${account}  ${purpose}  ${decision}${code === null ? "" : ` (${code})`}`;
 }
 
-/** The command line beside the running service, on the same store. */
+/** Runs the command line beside the service, on its store. */
 async function verifyAudit({ folder }: Stage, { settings }: DemoDeployment): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [CLI, "audit", "verify"], {
     cwd: folder,

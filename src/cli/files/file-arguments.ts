@@ -1,4 +1,4 @@
-// The file that an import or export names: its path and its format.
+// The path, the format and the form of a file that a command names.
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
@@ -27,30 +27,30 @@ export function formatOption(): Option {
   ).choices(FILE_FORMATS);
 }
 
-/** The file as the caller meant it. Throws `invalid_request` when nothing tells its format. */
+/** Throws `invalid_request` when nothing tells the format. */
 export function readFileArguments(file: string, asked: FileFormat | undefined) {
   return { path: fromCallersFolder(file), format: asked ?? formatByName(file) };
 }
 
-/** A path as its caller meant it: `npm run repsync` changes to the package's folder before it starts us. */
+/** A path from the caller's folder: `npm run repsync` starts us in that of the package. */
 export function fromCallersFolder(path: string): string {
   const { npm_lifecycle_event: script, INIT_CWD: folder } = process.env;
   const isElsewhere = script === "repsync" && folder !== undefined && path !== STANDARD_STREAM;
   return isElsewhere ? resolve(folder, path) : path;
 }
 
-/** The delimiter of a file with this name; null where the name does not tell. */
+/** The delimiter by the name; null where it tells none. */
 export function delimiterByName(path: string): string | null {
   return /\.tsv(?:\.gz)?$/i.test(path) ? "\t" : null;
 }
 
-/** The format by the ending of the name, `.gz` left out; null when it tells nothing. */
+/** The format by the ending of the name without `.gz`; null where it tells none. */
 export function formatOfName(path: string): FileFormat | null {
   const ending = /\.([a-z]+)(?:\.gz)?$/i.exec(path)?.[1]?.toLowerCase() ?? "";
   return ENDINGS.get(ending) ?? null;
 }
 
-/** As `formatOfName`. Throws `invalid_request` when the name tells nothing. */
+/** As `formatOfName`. Throws `invalid_request` where it tells none. */
 export function formatByName(path: string): FileFormat {
   const format = formatOfName(path);
   if (format !== null) return format;
@@ -60,7 +60,7 @@ export function formatByName(path: string): FileFormat {
   });
 }
 
-// The options by which commands are told what a file is like; they go before what the registry says of the table. D-14.1.
+// Options for the form of a file, which override that of the registry. D-14.1.
 
 export function addFormOptions(command: Command): Command {
   return command

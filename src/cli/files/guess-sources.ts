@@ -1,4 +1,4 @@
-// Opens a file of records or a SQLite file for guessing its tables.
+// Opens a file of records or a SQLite file to guess its tables.
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { fileFormats } from "../../app/files.ts";
@@ -26,17 +26,17 @@ const RENAMING =
 
 export interface OpenedSources {
   readonly sources: readonly GuessSource[];
-  /** The form in which the file was read, for people. */
+  /** The form of the file, for people. */
   readonly format: string;
-  /** Parts of the file that become no table, for people. */
+  /** Parts of the file without a table, for people. */
   readonly leftOut: readonly string[];
   close(): void;
 }
 
-/** Gives the wishes for the guess of a table, once the format of the file is known. */
+/** The wishes for a table, once the format is known. */
 type WishesFor = (table: string, format: FileFormat | "sqlite") => GuessWishes;
 
-/** Opens the file. Throws `invalid_request` for a name that is no table's, a file of no known format and a missing one. */
+/** Throws `invalid_request` for a name that no table can have, an unknown format and a missing file. */
 export async function openSources(
   path: string,
   asked: { readonly table?: string; readonly format?: FileFormat },
@@ -105,7 +105,7 @@ function sourcesOf(
   return { sources, format: "sqlite", leftOut, close: () => database.close() };
 }
 
-/** Read anew each time; closed when the reader stops. */
+/** Opened for each reading; closed when the reader stops. */
 async function* textOf(path: string, encoding: Encoding | null): AsyncGenerator<string> {
   const source = await TextSource.open(path);
   try {
@@ -115,7 +115,7 @@ async function* textOf(path: string, encoding: Encoding | null): AsyncGenerator<
   }
 }
 
-/** A pipe cannot be read twice. */
+/** Throws `invalid_request` for a pipe, too, which cannot be read twice. */
 async function requireFile(path: string): Promise<void> {
   const found = await stat(path).catch((error: unknown) => {
     throw unreadable(path, error);
@@ -123,7 +123,7 @@ async function requireFile(path: string): Promise<void> {
   if (!found.isFile()) throw new AppError("invalid_request", `"${path}" is no file`);
 }
 
-/** The name without its endings, as a table can be called it, where one can. */
+/** The name without its endings, in a form for the registry where there is one. */
 function nameOfFile(path: string): string {
   const name = basename(path).replace(/(?<=.)\.[A-Za-z0-9]+(?:\.gz)?$/i, "");
   return registryNameOf(name) ?? name;

@@ -1,4 +1,4 @@
-// The report of an import on the command line, and its questions before its first row and before it removes others. D-10.3, D-14.7.
+// The report of an import on the command line, and its questions. D-10.3, D-14.7.
 import { AppError } from "../../domain/shared/errors.ts";
 import { countOf, formatCount } from "../../domain/shared/text.ts";
 import type { ImportWarning } from "../../domain/sync/run/import-events.ts";
@@ -11,7 +11,6 @@ import type { Output } from "../output.ts";
 import { confirm } from "../prompts.ts";
 
 export class ToldReport extends ImportReport {
-  /** Warnings and failures on standard error. */
   tellProblems(output: Output): void {
     const { failed } = this.counts;
     if (this.warnings.count > 0) {
@@ -28,7 +27,7 @@ export class ToldReport extends ImportReport {
     }
   }
 
-  /** Tells what an import did that ends before its file. */
+  /** Tells how far an import came that failed. */
   tellHowFar(output: Output): void {
     const { written, lastLine } = this.counts;
     if (lastLine === 0) return;
@@ -39,7 +38,7 @@ export class ToldReport extends ImportReport {
     );
   }
 
-  /** The result of an import that reached the end of its file, in a line. */
+  /** The result of an import, in a line. */
   summary(): string {
     const { counts, removed } = this;
     const done = this.isDryRun ? "would be imported" : "imported";
@@ -64,19 +63,20 @@ function linesOf<Problem extends ImportWarning>(
   return [...list.told.map((one) => `  line ${one.line}: ${lineOf(one)}`), ...more];
 }
 
-/** A message with the value that it is about, which a whole record has none of. */
+/** A message with its value; a whole record has none. */
 function withValue({ column, value, message }: Omit<ImportWarning, "line">): string {
   return column === null || value === null ? message : `${message}: ${JSON.stringify(value)}`;
 }
 
 /**
- * Says that rows of a stamped table are at the remote and none here. Throws `invalid_request` where somebody is asked and does not
- * want to import; of a dry run nobody is.
+ * Warns of rows of a stamped table at the remote while there are none here. On a terminal it asks, except in a dry run; throws
+ * `invalid_request` for a no.
  */
 export async function warnOfRemoteRows(
   { output }: CommandTools,
   table: Table,
-  { sync, isDryRun }: { readonly sync: SyncDeps; readonly isDryRun: boolean },
+  sync: SyncDeps,
+  isDryRun: boolean,
 ): Promise<void> {
   const text = await rowsElsewhere(sync, table);
   if (text === null) return;
@@ -88,7 +88,7 @@ export async function warnOfRemoteRows(
   }
 }
 
-/** Asks on a terminal; else the limit of the table is enough. */
+/** Asks on a terminal; elsewhere the limit of the table is enough. */
 export async function mayRemove(
   { output }: CommandTools,
   table: Table,

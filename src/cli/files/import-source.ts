@@ -11,28 +11,26 @@ import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";
 
 interface ReadingOptions {
-  /** With what the file is like. */
   readonly table: Table;
-  /** The encoding of JSON; that of CSV is the table's. */
+  /** The encoding of JSON; CSV has that of the table. */
   readonly encoding: Encoding | null;
   onHeader(header: CsvHeader): void;
 }
 
 export interface ImportSource {
   readonly format: FileFormat | "sqlite";
-  /** Between the fields of CSV, where the file's name tells it. */
+  /** Of CSV, where the name of the file tells it. */
   readonly delimiter: string | null;
-  /** Length of the file; null when it is unknown, as of a pipe. */
+  /** Null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;
-  /** Bytes read so far. */
   bytesRead(): number;
-  /** Read them once. A table's rows count as lines. */
+  /** To be read once. A table's rows count as lines. */
   records(options: ReadingOptions): AsyncIterable<readonly FoundRecord[]>;
-  /** Ends the reading, also while it waits for a pipe. */
+  /** Ends the reading, also of a pipe that is silent. */
   close(): void;
 }
 
-/** Opens what the caller named. Throws `invalid_request`, `unknown_table` and `file_failed`. */
+/** Throws `invalid_request`, `unknown_table` and `file_failed`. */
 export async function openImportSource(
   tableName: string,
   path: string,
@@ -60,7 +58,7 @@ export async function openImportSource(
   };
 }
 
-/** The tables of a SQLite file, by their own names. Throws `invalid_request` for a file of another kind, and `file_failed`. */
+/** All tables of a SQLite file, by their own names. Throws `invalid_request` for another file, and `file_failed`. */
 export async function openEveryTable(path: string): Promise<ReadonlyMap<string, ImportSource>> {
   const meant = fromCallersFolder(path);
   if (!(await isSqliteFile(meant))) {

@@ -1,4 +1,4 @@
-// Opens a file or standard input, to be read as text.
+// Reads files and standard input as text.
 import { open, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
@@ -9,7 +9,7 @@ import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 const CHUNK_BYTES = 64 * 1024;
 
 export class TextSource {
-  /** Length of the file; null when it is unknown, as of a pipe. */
+  /** Null when it is unknown, as of a pipe. */
   readonly totalBytes: number | null;
   readonly #name: string;
   readonly #input: Readable;
@@ -19,28 +19,27 @@ export class TextSource {
     this.totalBytes = totalBytes;
     this.#name = name;
     this.#input = input;
-    // An error that nobody listens to ends the process, as when a file is closed unread. Readers get it as well.
+    // Without a listener an error ends the process, as when a file is closed unread. Readers get it, too.
     input.on("error", () => {});
   }
 
-  /** Opens a file, or standard input for `-`. Throws `invalid_request` when it cannot be opened. */
+  /** Opens a file, or standard input for `-`. Throws `invalid_request`. */
   static async open(path: string): Promise<TextSource> {
     if (path === STANDARD_STREAM) return new TextSource("Standard input", process.stdin, null);
     const { input, totalBytes } = await openFile(path);
     return new TextSource(`"${path}"`, input, totalBytes);
   }
 
-  /** The text without byte order mark, in parts. Throws `file_failed`. Read it once. */
+  /** The text without byte order mark, in parts, to be read once. Throws `file_failed`. */
   chunks(encoding: Encoding | null): AsyncIterable<string> {
     return fileFormats.decode(this.#bytes(), { name: this.#name, encoding });
   }
 
-  /** Bytes of the file read so far. */
   bytesRead(): number {
     return this.#bytesRead;
   }
 
-  /** Ends the reading, also while it waits for a pipe: `chunks` throws. */
+  /** Ends the reading, also of a pipe that is silent: `chunks` throws. */
   close(): void {
     this.#input.destroy(new AppError("file_failed", "Reading was stopped"));
   }
@@ -62,7 +61,7 @@ export class TextSource {
   }
 }
 
-/** Opens only once: a pipe that is closed loses its writer. Pipes and devices have no length. */
+/** Opens once only, as a closed pipe loses its writer. Pipes and devices have no length. */
 async function openFile(path: string) {
   try {
     const file = await open(path, "r");

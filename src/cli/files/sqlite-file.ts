@@ -8,7 +8,7 @@ import type { ForeignDatabase, ForeignTable, FoundRecord } from "../../ports/fil
 
 const MAGIC = "SQLite format 3\u0000";
 
-/** True by its first bytes, whatever its name. False for what cannot be read, and for pipes, which are read only once. */
+/** True by the first bytes. False for files that cannot be read, and for pipes, which are read only once. */
 export async function isSqliteFile(path: string): Promise<boolean> {
   try {
     if (!(await stat(path)).isFile()) return false;
@@ -35,10 +35,10 @@ export async function openSqliteFile<T>(
   }
 }
 
-/** The length of a row, for the estimate of memory. */
+/** A row's length, by which imports estimate memory. */
 const ROW_CHARS = 200;
 
-/** The rows as records; a row counts as a line. SQLite has no type for JSON, so a text is read for a column of `table` that is. */
+/** The rows as records; a row counts as a line. SQLite has no type for JSON, so texts of JSON columns of `table` are parsed. */
 export async function* recordsOf(
   { rows }: ForeignTable,
   table: Table | null = null,
@@ -59,12 +59,12 @@ function jsonOf(value: JsonValue): JsonValue {
   return typeof value === "string" ? parseJsonOr(value, value) : value;
 }
 
-/** The name that the registry gives a table of the file. */
+/** The name of a table of the file in the registry. */
 export function ownNameOf({ name }: Pick<ForeignTable, "name">): string {
   return registryNameOf(name) ?? name;
 }
 
-/** The tables of a file whose name in the registry means another one of them. */
+/** Tables whose name in the registry means another table of the file. */
 export function shadowed(names: readonly string[]): readonly string[] {
   const ownName = (name: string) => ownNameOf({ name });
   return names.filter((name) => {
@@ -74,7 +74,7 @@ export function shadowed(names: readonly string[]): readonly string[] {
   });
 }
 
-/** The table of that name, its own or the registry's. Throws `unknown_table`. */
+/** By its own name or the registry's. Throws `unknown_table`. */
 export function findForeignTable(database: ForeignDatabase, asked: string): ForeignTable {
   const tables = database.tables();
   const found =

@@ -1,16 +1,14 @@
-// The files with which a new deployment begins. D-10.2.
+// The files of a new deployment. D-10.2.
 import { randomBytes } from "node:crypto";
 
-/** Names of the two files. */
 export const SETTINGS = ".env";
 export const TABLES = "tables.json";
 
-/** Letters and digits, `-` and `_`, which neither `.env` nor HTTP changes. */
+/** Of letters, digits, `-` and `_`, which neither `.env` nor HTTP changes. */
 function freshSecret(bytes: number): string {
   return randomBytes(bytes).toString("base64url");
 }
 
-/** Another deployment, which a new one joins. */
 interface JoinedDeployment {
   readonly url: string;
   /** Its SYNC_API_KEY. */
@@ -51,7 +49,7 @@ METRICS_TOKEN=${freshSecret(32)}
 `;
 }
 
-/** A port of its own beside a deployment on the same machine, and a cookie, as cookies do not know ports. */
+/** Beside a deployment on the same machine, its own port, and its own cookie, as cookies do not know ports. */
 function ownPlace({ url }: JoinedDeployment): string {
   const { hostname, port } = new URL(url);
   const isBeside = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
@@ -60,14 +58,14 @@ function ownPlace({ url }: JoinedDeployment): string {
   return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
 }
 
-/** The value as the file takes it: bare, or in the quotes that it does not have; bare, too, where it has all of them. */
+/** Bare, or in quotes that it does not contain; bare, too, where it contains all of them. */
 function quoted(key: string): string {
   if (/^[\w.~+/=-]+$/.test(key)) return key;
   const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "";
   return `${quote}${key}${quote}`;
 }
 
-/** A registry without tables of its own, that shows how to write one. */
+/** A registry without own tables that shows how to write one. */
 export const STARTER_TABLES = `// The tables that this deployment synchronizes, beside profiles and platform_accounts, which it always has.
 // docs/sync.md explains every entry. From a file of yours: repsync tables infer FILE --into tables.json
 {

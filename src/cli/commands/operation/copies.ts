@@ -1,4 +1,4 @@
-// The commands that copy a whole store: into a file, out of one, into another store. D-10.7.
+// Commands that copy a whole store: into a file, out of one, into another store. D-10.7.
 import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { CopyJob } from "../../../ports/copies/store-copies.ts";

@@ -9,7 +9,7 @@ export const addCommands: AddCommands = (parent, run) => {
     .option("--once", "end by itself")
     .action(
       run(async (tools, { once = false }: { readonly once?: boolean }) => {
-        // Loaded only here: the demo needs packages that a deployment does not.
+        // Loaded here only, as it needs packages that a deployment does not.
         const { runDemo } = await import("../../demo/demo.ts");
         return await runDemo(tools, once);
       }),

@@ -37,7 +37,7 @@ export const addCommands: AddCommands = (parent, run) => {
     );
 };
 
-/** Checks the deployment of the environment, and tells each finding at once. */
+/** Checks the deployment of the environment; tells each finding at once. */
 export async function examine(
   tools: CommandTools,
 ): Promise<{ readonly code: ExitCode; readonly findings: readonly Finding[] }> {

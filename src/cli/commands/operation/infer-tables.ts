@@ -96,37 +96,30 @@ async function infer(
   if (options.update === true && target === null) {
     throw new AppError("invalid_request", "--update is for a table of the file of --into");
   }
-  // Before a long file is read.
+  // Checked before a long file is read.
   const registry = target === null ? null : ((await textIfThere(target)) ?? registryText({}));
   if (target !== null && registry !== null) requireRegistry(target, registry);
   const there = options.update === true && registry !== null ? tablesOf(registry) : {};
-  const { found, keyless } = await guessAll(output, path, { options, there });
+  const { found, keyless } = await guessAll(output, path, options, there);
   const names = Object.keys(found);
   const problem = keyless.length === 0 ? null : `${keyless.join(", ")}: ${NO_KEY}`;
   if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
   requireValid(found);
   if (target === null) output.printText(registryText(found));
-  else await addTables(output, target, { found, there });
+  else await addTables(output, target, found, there);
   const subject = names.length > 1 ? "--all" : names.join();
   output.warn(`Next: repsync import ${subject} ${shellWord(path)}${nextOptions(path, options)}`);
   if (problem !== null) output.tellError(problem);
   return problem === null ? EXIT.success : EXIT.failed;
 }
 
-interface Guessed {
-  readonly found: Tables;
-  /** Names of the tables that have no key. */
-  readonly keyless: readonly string[];
-}
-
-/** Guesses each table of a file, and tells why; `there` are tables of the registry, which count where the caller says nothing. */
-async function guessAll(
-  output: Output,
-  path: string,
-  { options, there }: { readonly options: InferOptions; readonly there: Tables },
-): Promise<Guessed> {
+/**
+ * Guesses each table of a file, and tells why; `keyless`: tables without a key. `there`: tables of the registry, which count
+ * where the caller says nothing.
+ */
+async function guessAll(output: Output, path: string, options: InferOptions, there: Tables) {
   const wishesFor = (name: string, format: FileFormat | "sqlite") =>
-    wishesOf(options, { format, entry: there[name] });
+    wishesOf(options, format, there[name]);
   const opened = await naming(path, () => openSources(path, options, wishesFor));
   const turns = new Turns({ monotonicMs: () => performance.now() }, setImmediate);
   const found: Record<string, TableEntry> = {};
@@ -145,13 +138,11 @@ async function guessAll(
   return { found, keyless };
 }
 
-/** The caller's wishes; where the caller says nothing, the table's entry about its files counts. */
+/** The caller's wishes, and else the entry's form of files. */
 function wishesOf(
   options: InferOptions,
-  {
-    format,
-    entry,
-  }: { readonly format: FileFormat | "sqlite"; readonly entry: TableEntry | undefined },
+  format: FileFormat | "sqlite",
+  entry: TableEntry | undefined,
 ): GuessWishes {
   const { key, timestamp, type = [] } = options;
   const files = importEntry(options, format);
@@ -166,7 +157,7 @@ function wishesOf(
   };
 }
 
-/** Reads `column=type`, and adds it to those before. Throws the error that commander tells. */
+/** Adds `column=type` to earlier ones. Throws the error that commander tells. */
 function readType(
   text: string,
   earlier: readonly (readonly [string, ColumnType])[] = [],
@@ -178,7 +169,7 @@ function readType(
   );
 }
 
-/** The options that an import needs, as neither the file's name nor the registry says them. */
+/** Options that an import needs, where neither the name of the file nor the registry has them. */
 function nextOptions(path: string, { format, encoding }: InferOptions): string {
   const byName = formatOfName(path);
   return [
@@ -187,12 +178,11 @@ function nextOptions(path: string, { format, encoding }: InferOptions): string {
   ].join("");
 }
 
-/** The path as a shell takes it. */
 function shellWord(path: string): string {
   return /^[\w./+-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
-/** Says in a failure of reading which file it was. */
+/** Names the file in a failure of reading. */
 async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -203,7 +193,7 @@ async function naming<T>(path: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Tells what the guess rests on. */
+/** Tells the reasons of a guess. */
 function tell(output: Output, guess: FileGuess, { format }: OpenedSources): void {
   const { name, records, entry, columns, leftOut, unread, firstUnread, warnings } = guess;
   output.warn(`${name}: ${countOf(records, "record")} (${format})`);
@@ -236,7 +226,7 @@ function timestampText(
     : timestamp;
 }
 
-/** Two names that differ only in case, for example. */
+/** Throws `file_failed`, as for two names that differ only in case. */
 function requireValid(tables: Tables): void {
   const { problems } = readRegistryFile(registryText(tables));
   const [first] = problems;
@@ -244,13 +234,14 @@ function requireValid(tables: Tables): void {
 }
 
 /**
- * Puts all of the tables into a registry file, or none; those of `known` are updated. Throws `invalid_request` when the file has
- * one to be added, or problems.
+ * Adds all tables to a registry file, or none; those of `known` are updated. Throws `invalid_request` when the file has one to be
+ * added, or problems.
  */
 async function addTables(
   output: Output,
   path: string,
-  { found, there: known }: { readonly found: Tables; readonly there: Tables },
+  found: Tables,
+  known: Tables,
 ): Promise<void> {
   const names = Object.keys(found);
   const updated = names.filter((name) => Object.hasOwn(known, name));

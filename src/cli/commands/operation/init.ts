@@ -38,7 +38,7 @@ export const addCommands: AddCommands = (parent, run) => {
     .action(
       run((tools, { folder: asked, join: url, keyFile }: InitOptions) => {
         const folder = resolve(fromCallersFolder(asked));
-        if (url !== undefined) return joinDeployment(tools, folder, { url, keyFile });
+        if (url !== undefined) return joinDeployment(tools, folder, url, keyFile);
         if (keyFile === undefined) return init(tools, folder);
         throw new AppError("invalid_request", "--key-file is for --join");
       }),
@@ -73,20 +73,18 @@ async function init({ output }: CommandTools, folder: string): Promise<void> {
   );
 }
 
-/** True when the settings that were there name a registry file. */
+/** True when the present settings name a registry file. */
 async function namesTables(folder: string): Promise<boolean> {
   const text = await readFile(join(folder, SETTINGS), "utf8").catch(() => "");
   return (readEnvFile(text).values["SYNC_TABLES"] ?? "") !== "";
 }
 
-/**
- * A new deployment that has the tables of another one, and exchanges their rows with it. Reads all that it needs before it
- * writes. D-14.8.
- */
+/** Makes a deployment with the tables of another one, which exchanges rows with it. Reads everything before it writes. D-14.8. */
 async function joinDeployment(
   tools: CommandTools,
   folder: string,
-  { url, keyFile }: { readonly url: string; readonly keyFile: string | undefined },
+  url: string,
+  keyFile: string | undefined,
 ): Promise<ExitCode> {
   const { output } = tools;
   const paths = { settings: join(folder, SETTINGS), tables: join(folder, TABLES) };

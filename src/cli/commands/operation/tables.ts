@@ -64,7 +64,7 @@ async function check({ output }: CommandTools, asked: string | undefined): Promi
   return EXIT.success;
 }
 
-/** Lets repsync keep the time of a table: in the registry file, and in the table. D-14.2. */
+/** Lets repsync keep the time of a table, in the registry file and in the table. D-14.2. */
 async function stamp(tools: CommandTools, tableName: string): Promise<void> {
   const path = configuredFile();
   const entry = await withFileLock(path, () => stampIn(tools, path, tableName));
@@ -76,7 +76,7 @@ async function stamp(tools: CommandTools, tableName: string): Promise<void> {
   );
 }
 
-/** Writes the entry, and prepares the table by it. Where that cannot be, the file stays as it was. */
+/** Writes the entry, and prepares the table by it; where that fails, the file stays as it was. */
 async function stampIn(tools: CommandTools, path: string, tableName: string): Promise<TableEntry> {
   const before = await readTextFile(path);
   const { name } = findTable(requireRegistry(path, before), tableName);
@@ -91,7 +91,7 @@ async function stampIn(tools: CommandTools, path: string, tableName: string): Pr
   try {
     return await prepareBy(tools, path, before, { name, entry: stamped });
   } catch (error) {
-    // The store cannot record deletes: the table is stamped without them.
+    // A store that cannot record deletes stamps the table without them.
     const isOptional = stamped.deletes === true && given.deletes !== true;
     if (!isOptional || !isAppError(error, "schema_conflict")) throw error;
     const { deletes: _, ...entry } = stamped;
@@ -117,7 +117,7 @@ async function prepareBy(
   }
 }
 
-/** The registry file of the environment. Throws `invalid_request` where there is none. */
+/** Throws `invalid_request` where SYNC_TABLES names no file. */
 function configuredFile(): string {
   const path = process.env["SYNC_TABLES"] ?? "";
   if (path !== "") return path;

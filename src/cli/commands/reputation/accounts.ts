@@ -23,11 +23,10 @@ import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, readPassword, requireTerminal } from "../../prompts.ts";
 
 interface AccountOptions {
-  /** The option of `erase`. */
+  /** Of `erase`. */
   readonly yes?: true;
 }
 
-/** The work of a command on one account. */
 type AccountWork = (
   deps: AccountDeps,
   username: string,
@@ -107,7 +106,7 @@ export const addCommands: AddCommands = (parent, run) => {
   );
 };
 
-/** The request of a command: nobody asks by name. D-8.8. */
+/** Of a command, where nobody asks by name. D-8.8. */
 export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
   return { by: null, requestId: ids.next() };
 }
@@ -141,7 +140,7 @@ const show: AccountWork = async (deps, username, output) => {
 };
 
 const erase: AccountWork = async (deps, username, output, { yes }) => {
-  // An account that is not there is told before anybody is asked about it.
+  // An unknown account fails before the question.
   await readAccount(deps, username);
   if (yes !== true) {
     requireTerminal();

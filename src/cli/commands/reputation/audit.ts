@@ -41,7 +41,6 @@ export const addCommands: AddCommands = (parent, run) => {
     .action(run(prune));
 };
 
-/** Writes the heads to a file, or else to the standard output. */
 async function writeHeads(
   { output, openToRead }: CommandTools,
   { out = STANDARD_STREAM }: { readonly out?: string },
@@ -81,7 +80,7 @@ async function prune({ output, openStore }: CommandTools): Promise<ExitCode> {
   return conclude(output, problem, { removed, keepDays }, done);
 }
 
-/** Tells the problem of the log, or else the line. */
+/** Tells the problem of the log, or `line` without one. */
 function conclude(
   output: Output,
   problem: AuditProblem | null,

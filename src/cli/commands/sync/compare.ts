@@ -29,7 +29,7 @@ const KINDS = {
   missingThere: "missing there",
 } as const;
 
-/** Longest value that is shown of a column that differs. */
+/** The longest value shown of a column that differs. */
 const MAX_VALUE_CHARS = 60;
 
 export const addCommands: AddCommands = (parent, run) => {
@@ -75,7 +75,7 @@ async function isAllowed(
   { output }: CommandTools,
   repair: CompareRepair | undefined,
 ): Promise<boolean> {
-  // With no end named the comparison itself refuses it.
+  // The comparison itself refuses a removal without an end.
   if (!output.isTerminal || (repair !== "push" && repair !== "pull")) return true;
   const where = repair === "pull" ? "here" : "at the remote";
   return await confirm(`Remove rows ${where} that the other end lacks?`);
@@ -103,7 +103,7 @@ async function compareOne(
   return { result, lines: resultLines(tableName, result, values) };
 }
 
-/** A line for each column in which two rows differ. */
+/** A line for each column that differs. */
 function differingValues({ here, there }: RowPair): string[] {
   if (here === null || there === null) return [];
   return Object.keys(there)

@@ -44,7 +44,7 @@ async function deleteByKey(
 
 const FORCED = "Delete it there, or here with --force: runs do not send it";
 
-/** Reads the values as those of an imported file. Throws `invalid_request`. */
+/** Reads the values as an import of CSV does. Throws `invalid_request`. */
 function readKey(table: Table, values: readonly string[]): Row {
   const { keyColumns } = table;
   const names = keyColumns.map(({ name }) => name).join(", ");

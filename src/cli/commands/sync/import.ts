@@ -97,7 +97,7 @@ async function importAsked(
   }
 }
 
-/** Every table of a SQLite file that the registry has. */
+/** Imports every table of a SQLite file that the registry has. */
 async function importAll(
   tools: CommandTools,
   path: string,
@@ -105,7 +105,6 @@ async function importAll(
 ): Promise<ExitCode> {
   const { output } = tools;
   const { registry } = await readDeploymentConfig();
-  // By the names that they have there.
   const sources = await openEveryTable(path);
   const nameOf = (own: string) =>
     [own, registryNameOf(own) ?? own].find((name) => registry.has(name));
@@ -138,7 +137,6 @@ async function importAll(
   }
 }
 
-/** The outcome of a file. */
 interface Imported {
   readonly report: ToldReport;
   readonly code: ExitCode;
@@ -147,7 +145,7 @@ interface Imported {
 interface ImportedFile {
   readonly tableName: string;
   readonly source: ImportSource;
-  /** The time of its last change; null for what comes through a pipe. */
+  /** The time of its last change; null for a pipe. */
   readonly fileTime: string | null;
 }
 
@@ -179,7 +177,7 @@ async function importFile(
       ? new DryWriter(sync, table, stamps)
       : new StoreWriter(sync, table, stamps);
   const whole = options.whole === true ? new WholeFile(writer, table) : null;
-  if (sync !== null) await warnOfRemoteRows(tools, table, { sync, isDryRun });
+  if (sync !== null) await warnOfRemoteRows(tools, table, sync, isDryRun);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const report = new ToldReport(table.name, isDryRun);
@@ -230,18 +228,12 @@ async function modificationTime(path: string): Promise<string | null> {
   return found?.isFile() === true ? formatMs(Math.floor(found.mtimeMs)) : null;
 }
 
-interface OpenedTable {
-  readonly table: Table;
-  /** Null where there is no store yet, or none with this table. */
-  readonly sync: SyncDeps | null;
-}
-
-/** The table and its store; a dry run makes none. */
+/** A dry run makes no store: `sync` is null without one, or without the table in it. */
 async function openTable(
   { open, openStore }: CommandTools,
   tableName: string,
   isDryRun: boolean,
-): Promise<OpenedTable> {
+): Promise<{ readonly table: Table; readonly sync: SyncDeps | null }> {
   if (!isDryRun) {
     const { config, services } = await open();
     return { table: findTable(config.registry, tableName), sync: services.sync };
@@ -255,7 +247,7 @@ async function openTable(
   return { table, sync: isListed ? sync : { ...sync, tombstones: new NoTombstones() } };
 }
 
-/** False where reading fails: the store does not have the table, or its tombstones, yet. */
+/** False where reading fails, as the store lacks the table or its tombstones. */
 async function succeeds(reading: Promise<unknown>): Promise<boolean> {
   return await reading.then(
     () => true,

@@ -46,15 +46,15 @@ function tableResultLines(table: string, result: TableResult): string[] {
   return [`${table}: ${counts.join(", ")}`, ...notes].map((line) => `  ${line}`);
 }
 
-// The list of runs as a table that fits the terminal.
+// The list of runs, fitted to the terminal.
 
-/** Characters of an id on a terminal, where that is enough to tell the runs apart. */
+/** The least characters of an id on a terminal. */
 const SHORT_ID_CHARS = 8;
-/** An error that is cut says as much at least; columns make room for it. */
+/** The least characters of an error; columns make room for it. */
 const MIN_ERROR_CHARS = 24;
 
 const NUMBERS = ["duration", "pushed", "pulled", "changed", "kept", "deleted", "rejected"];
-/** Columns that are left out first where the terminal is too narrow. */
+/** Columns left out on a narrow terminal, in this order. */
 const LESS_NEEDED: readonly string[] = [
   ...["kept", "deleted", "changed", "by", "rejected", "pulled", "pushed"],
   ...["direction", "started", "duration"],
@@ -67,9 +67,8 @@ const STATUS_COLOURS: Readonly<Record<ListedRun["status"], Colour>> = {
   failed: "red",
 };
 
-/** The place where the table is shown. */
 interface Shown {
-  /** Width of the terminal; absent elsewhere: ids, times and errors are whole, and no column is left out. */
+  /** Width of the terminal; absent elsewhere: then nothing is cut or left out. */
   readonly columns?: number;
   /** True for whole ids on a terminal, too. */
   readonly hasWholeIds?: boolean;
@@ -95,7 +94,7 @@ export function runsTable(
   return coloured(runs, withErrors(runs, lines, width));
 }
 
-/** Errors stand behind the lines, cut to what is free. */
+/** Adds errors behind the lines, cut to the free width. */
 function withErrors(runs: readonly ListedRun[], lines: readonly string[], width: number): string[] {
   const indent = longest(lines);
   const free = width - indent - 2;
@@ -119,7 +118,7 @@ function coloured(runs: readonly ListedRun[], lines: readonly string[]): Line[] 
   });
 }
 
-/** All columns but that of the error. A comparison moves nothing, so that it has no counts of that. */
+/** All columns but the error. A comparison moves nothing, so it has no such counts. */
 function columnsOf(idChars: number, isTerminal: boolean): Columns<ListedRun> {
   const moved = (countOf: (run: SyncRun) => number) => (run: ListedRun) =>
     run.kind === "compare" ? "" : formatCount(countOf(run));
@@ -147,7 +146,7 @@ function tableText(names: readonly string[]): string {
   return names.length > 1 ? `${names.length} tables` : (names[0] ?? "-");
 }
 
-/** The fewest characters, and `SHORT_ID_CHARS` at least, by which no two of these runs are taken for each other. */
+/** The fewest characters, at least `SHORT_ID_CHARS`, that tell these runs apart. */
 function shortIdChars(runs: readonly ListedRun[]): number {
   const ids = runs.map(({ runId }) => runId);
   let chars = SHORT_ID_CHARS;

@@ -46,7 +46,7 @@ function behindText(seconds: number | null): string {
   return seconds === 0 ? "up to date" : `behind ${ageText(seconds)}`;
 }
 
-/** `behind` has the seconds that an end may be behind, by table; null for one that was never run or compared. */
+/** `behind`: seconds by table that an end may be behind; null for a table never run or compared. */
 function statusLines(
   status: SyncStatus,
   behind: ReadonlyMap<string, number | null> | null = null,
