@@ -1,7 +1,7 @@
 // Guesses a table of the registry by reading records once: of a database, or of a file, which may be the body of a request.
 // D-10.2, D-14.4.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
-import { isJsonObject, type JsonObject } from "../../../domain/shared/json.ts";
+import { isJsonObject } from "../../../domain/shared/json.ts";
 import { MAX_GUESS_BYTES } from "../../../domain/shared/limits.ts";
 import {
   type Declaration,
@@ -51,13 +51,12 @@ export async function guessTable(source: GuessSource, turns: Turns): Promise<Fil
   for await (const part of source.read(onNames)) {
     for (const found of part) {
       if (turns.isOver) await turns.next();
-      const record = recordOf(found);
-      if (record !== null) {
-        guess.add(record, found.line);
-        continue;
+      const { record, problem, line } = found;
+      if (problem === null && isJsonObject(record)) guess.add(record, line);
+      else {
+        unread++;
+        firstUnread ??= `line ${line} ${problem ?? "is no object"}`;
       }
-      unread++;
-      firstUnread ??= `line ${found.line} ${found.problem ?? "is no object"}`;
     }
   }
   const guessed = await turns.run(guess.finish());
@@ -67,10 +66,6 @@ export async function guessTable(source: GuessSource, turns: Turns): Promise<Fil
   }
   const warnings = [...guessed.warnings, ...source.notes()];
   return { ...guessed, warnings, unread, firstUnread };
-}
-
-function recordOf({ record, problem }: FoundRecord): JsonObject | null {
-  return problem === null && isJsonObject(record) ? record : null;
 }
 
 interface GuessedFile {

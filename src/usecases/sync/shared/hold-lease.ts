@@ -20,7 +20,7 @@ export interface RunLease {
   /** False once the right to write is in doubt. */
   isHeld(): boolean;
 
-  /** Call it right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
+  /** To be called right before every request that writes, and every commit. Throws the signal's reason once `isHeld` is false. */
   assertHeld(): void;
 
   /** For a caller whose commit was refused with `lease_lost`. */
