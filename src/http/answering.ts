@@ -39,7 +39,6 @@ export interface AnsweringDeps {
   readonly damage: { isKnown(error: unknown): boolean };
 }
 
-/** The work of a route for a request. */
 type Work = (tools: ReplyTools) => Promise<Response>;
 
 const LOOKUPS = "/v1/public/";

@@ -22,10 +22,8 @@ export interface Guard<Caller> {
   admitAgain?(exchange: Exchange): Admitted<Caller> | Promise<Admitted<Caller>>;
 }
 
-/** A caller without a name. */
 export const ANYBODY: Admitted<null> = { caller: null };
 
-/** Needs no credential. */
 export const EVERYBODY: Guard<null> = { security: [], failures: {}, admit: () => ANYBODY };
 
 /** Parameters of the path by their names. */

@@ -69,7 +69,6 @@ export class MethodNotAllowed extends AppError {
   }
 }
 
-/** Makes the reply to anything a handler throws. */
 export function failureReply(error: unknown, exchange: Exchange, nowMs: number): Response {
   const { path, requestId } = exchange;
   const headers = exchange.replyHeaders();

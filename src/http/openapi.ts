@@ -4,7 +4,6 @@ import manifest from "../../package.json" with { type: "json" };
 import type { Body, Description, Parameters, Replies } from "./description.ts";
 import { failureDocument, type ReplyDocument, usualFailures } from "./failures.ts";
 
-/** Tags by the beginnings of paths. */
 const TAGS = [
   ["/api/v1/sync", "sync"],
   ["/v1/public", "reputation"],

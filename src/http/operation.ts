@@ -20,7 +20,6 @@ export interface Operation extends Entry {
   answer(exchange: Exchange, path: PathValues, tools: ReplyTools): Promise<Response>;
 }
 
-/** Makes an operation of its description. */
 export function operation<
   Caller,
   const Declared extends Replies,

@@ -182,7 +182,6 @@ function send(
 const FIRST_SLICE_ROWS = 16;
 const SLICE_BYTES = 2 * 1024 * 1024;
 
-/** Compact JSON with its checksum, compressed from 1024 bytes on. */
 export async function pageBody(
   { clock, timer, gzip, digest }: Pick<ReplyTools, "clock" | "timer" | "gzip" | "digest">,
   page: object,

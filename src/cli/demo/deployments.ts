@@ -8,7 +8,6 @@ import { fromWire } from "../../domain/shared/wire-names.ts";
 import type { RunEvent } from "../../domain/sync/run/run.ts";
 import type { Output } from "../output.ts";
 
-/** The environment of a process. */
 export type DemoSettings = Readonly<Record<string, string>>;
 
 export interface DemoDeployment {

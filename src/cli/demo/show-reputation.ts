@@ -19,13 +19,11 @@ import {
 } from "./deployments.ts";
 
 const CLI = fileURLToPath(new URL("../main.ts", import.meta.url));
-/** The person who is looked up. */
 export const PERSON = {
   username: "sari",
   email: "sari@example.com",
   password: "sari-demo-password",
 };
-/** The business that looks up. */
 export const BUSINESS = {
   username: "toko",
   email: "toko@example.com",

@@ -17,7 +17,6 @@ export interface BackUpDeps {
   readonly files: BackupFiles;
   readonly clock: Clock;
   readonly mac: Mac;
-  /** The version of this program. */
   readonly version: string;
   /** Names of the secrets that the environment sets. */
   readonly outsideSecrets: readonly string[];

@@ -164,10 +164,8 @@ function comparing(deps: ServedSync): Operation[] {
   ];
 }
 
-/** The extensions of this service to the contract. D-7.2. */
 const EXTENSIONS = SYNC_EXTENSIONS.join(", ");
 
-/** `GET /api/v1/sync/status`. S-4.3. */
 function statusRoute(deps: ServedSync): Operation {
   const headers = { "X-Sync-Extensions": EXTENSIONS, [DEPLOYMENT_HEADER]: deps.deploymentId };
   // Shared, as strangers may ask, and counting a large table takes long.
@@ -195,7 +193,6 @@ const HEADER_DOCS = {
   ),
 };
 
-/** `POST /api/v1/sync/push/{table_name}`. S-4.2, D-7.2, D-7.6. */
 function pushRoute(deps: ServedSync): Operation {
   return operation({
     at: "POST /api/v1/sync/push/:table_name",

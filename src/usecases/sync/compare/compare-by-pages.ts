@@ -53,7 +53,6 @@ export class PageComparison {
     this.#latest = Math.max(this.#latest, micros);
   }
 
-  /** Counts the rows that are equal. */
   async #countEqual(): Promise<void> {
     const { remote, findings } = this.#comparison;
     const { table } = remote;

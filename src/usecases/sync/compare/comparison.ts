@@ -17,7 +17,6 @@ import type { Row } from "../../../domain/sync/table/table.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
 import type { Repair } from "./repair.ts";
 
-/** Time between the two looks at a row. */
 export const SECOND_LOOK_MS = 1_000;
 /** The most rows that wait for their second look: then they get it at once. */
 export const MAX_YOUNG_ROWS = 10_000;

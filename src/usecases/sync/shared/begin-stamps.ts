@@ -4,7 +4,6 @@ import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type WriteRowsDeps, writeRows } from "./write-rows.ts";
 
-/** Rows of one commit. */
 const ROWS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
 

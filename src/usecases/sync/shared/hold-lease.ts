@@ -10,7 +10,6 @@ const LOOK_AGAIN_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;
 
-/** The right of one run to go on. */
 export interface RunLease {
   /** Aborted, with the `AppError` to throw, when the lease is lost or the run is to stop. */
   readonly signal: AbortSignal;
@@ -89,7 +88,6 @@ export async function tryLease(
   return renewed(deps, { name, lease: answer, askedAtMs }, stop);
 }
 
-/** A lease that is renewed until it is released or lost. */
 function renewed(
   { clock, timer, logger }: LeaseDeps,
   { name, lease, ...taken }: { name: string; lease: HeldLease; askedAtMs: number },

@@ -80,7 +80,6 @@ const NO_BYTES: TransferredBytes = { bytesCompressed: 0, bytesUncompressed: 0 };
 export class TransferReport {
   readonly direction: SyncDirection;
   readonly #run: RunContext;
-  /** The fields that every event has. */
   readonly #of: { readonly table: string; readonly direction: SyncDirection };
   readonly #startedAtMs: number;
   #isStarted = false;

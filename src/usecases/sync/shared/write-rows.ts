@@ -48,9 +48,7 @@ export interface RowsToWrite {
 
 /** State that a run commits with its rows. */
 export interface CommitExtras {
-  /** The table's memory of its remote. */
   readonly memory?: MemoryChange;
-  /** Refused records. */
   readonly rejected?: readonly NewRejection[];
   /** Records whose entries are dropped before `rejected` is noted. */
   readonly accepted?: AcceptedRecords;
@@ -63,7 +61,6 @@ interface RunCommit {
   readonly claim: LeaseClaim | null;
   /** Null where the remote is unknown: then no memory is kept. */
   readonly owner: MemoryOwner | null;
-  /** Removes the table's exchanged rows. */
   readonly forgetsExchanged: boolean;
   /** Called before each attempt to commit, with its outcome. Where it throws, nothing is written. */
   extrasOf(outcome: WriteOutcome): CommitExtras;

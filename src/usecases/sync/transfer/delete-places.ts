@@ -15,7 +15,6 @@ import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { type Handshake, hasExtension } from "./remote-check.ts";
 import type { Transfer } from "./transfer.ts";
 
-/** Tombstones of one request or commit. */
 export const TOMBSTONES_AT_ONCE = 1_000;
 /** The status of a cursor that was never given. */
 const BAD_REQUEST = 400;

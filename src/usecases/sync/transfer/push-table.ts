@@ -245,11 +245,9 @@ function sortRows(push: Push, batch: readonly Row[]) {
   return {
     // The same array where possible: it is encoded already.
     wanted: wanted.length === batch.length ? batch : wanted,
-    // Rows that are newer at a remote that guards nothing.
     newerThere: rows.get("newer") ?? [],
     // Rows that such a remote has as they are here: sent again, they would undo later writes there.
     sameThere: rows.get("same") ?? [],
-    // Rows that last went, or came, as they are here.
     exchanged: rows.get("exchanged") ?? [],
   };
 }

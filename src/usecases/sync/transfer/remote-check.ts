@@ -150,7 +150,6 @@ export async function readMemory(
   return { remote: identity, isOther, kept, forgetsExchanged: false };
 }
 
-/** The warning for a table that is moved with another remote than before. */
 export function otherRemoteText({ name }: Table): string {
   return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
 }
