@@ -244,7 +244,7 @@ export class BodyTables implements TableWrites {
   async #numbers(layout: Layout, decided: Decided): Promise<ReadonlyMap<string, ColumnValue>> {
     const { numbered: column } = layout;
     if (column === null) return new Map();
-    const texts = [...new Set(decided.added.map((record) => record.keyText))];
+    const texts = decided.added.map((record) => record.keyText);
     const text = `select nextval(${layout.sequence(column)}) from generate_series(1, $1::int4)`;
     const numbers = new Map<string, ColumnValue>();
     for (const some of inParts(texts)) {

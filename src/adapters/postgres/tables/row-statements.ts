@@ -40,7 +40,6 @@ export class RowStatements {
   async update(layout: Layout, rows: readonly Row[]): Promise<number> {
     const { name, table } = layout;
     const changed = table.updateColumns.filter(({ isKey }) => !isKey);
-    if (changed.length === 0) return rows.length;
     const columns = [...table.keyColumns, ...changed];
     const sets = changed.map((column) => `${quoted(column.name)} = s.${quoted(column.name)}`);
     const text = `update ${name} as t set ${sets.join(", ")} from unnest(${layout.casts(columns).join(", ")}) as s(${nameText(columns)}) where ${layout.sameKey("t", "s")}`;

@@ -194,6 +194,36 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   );
 
   databaseTest(
+    "D-4.6, D-7.6 deletes come once before the records of a key, and one that a trigger passes over is refused",
+    async (database) => {
+      await database.sql.unsafe(`create table public.items (k text collate "C" primary key, v int8 check (v <> 9), at timestamptz);
+        insert into public.items values ('a', 1, '2024-01-01Z'), ('kept', 1, '2024-01-01Z');
+        ${trigger("if old.k = 'kept' then return null; end if; return old;", "delete")}`);
+      const table = makeTable({
+        ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true },
+        columns: { ...ENTRY.columns, at: { type: "datetime" } },
+      });
+      const storage = await database.open();
+      const items = await TableUnderTest.prepare(storage, table);
+      const at = "2024-01-01T00:00:00Z";
+      const deletedAt = "2024-02-01T00:00:00Z";
+      const deleted = ["a", "kept"].map((k, index) => ({ index, key: { k }, deletedAt }));
+      const rows = asWrites([
+        { k: "a", v: 2, at },
+        { k: "a", at },
+      ]);
+      const message = "a trigger of the table passes over it";
+      expect(await writeTo(storage, table, rows, { deleted })).toMatchObject({
+        ...{ changed: 1, deleted: 1, failures: [], refusedDeletes: [{ index: 1, message }] },
+      });
+      expect(await items.rows()).toEqual([
+        { k: "a", v: 2, at },
+        { k: "kept", v: 1, at },
+      ]);
+    },
+  );
+
+  databaseTest(
     "D-7.6, D-12.3, D-14.2.3 what a rule does about a write of repsync is noticed as the application's",
     async (database) => {
       const { sql } = database;
