@@ -149,6 +149,22 @@ function burying(store: TablesOfSuite, atOnce: AtOnce): void {
     await readOn();
     expect(seen.size).toBe(BODIES * ROUNDS);
   });
+
+  test("D-7.6 of a delete and guarded pushes of the key at once no row is left behind", async () => {
+    const table = await store.tableWith(itemsTable({ deletes: true }));
+    const from = await store.items();
+    for (let round = 0; round < ROUNDS; round++) {
+      const key = { k: `${round}` };
+      await store.opened.storage.tables.settled(table);
+      await atOnce([from, table], async (tx, n) => {
+        const deleted = n === 0 ? [{ index: 0, key, deletedAt: T1 }] : [];
+        const rows = n === 0 ? [] : [{ ...key, at: "2024-05-01T10:00:00Z", v: n }];
+        await tx.tables.write(table, records(rows), { conflict: "newer", deleted });
+      });
+    }
+    expect(await store.rows(table)).toEqual([]);
+    expect((await store.tombstones(table)).toSorted()).toEqual(["0", "1", "2", "3"]);
+  });
 }
 
 function versions(store: TablesOfSuite, atOnce: AtOnce): void {

@@ -30,7 +30,7 @@ export interface JoinedVersions {
 interface VersionDocument {
   readonly _id: string;
   readonly v: number;
-  /** Only in `all/<lane>`: the number of commits that conflicted with every push. */
+  /** The number of commits that conflicted with all that raise it. */
   readonly erasures?: number;
 }
 
@@ -88,9 +88,18 @@ export class Versions {
    * comes before anything slow.
    */
   async meetPushes(tx: ClientSession): Promise<void> {
-    const touches = Array.from({ length: PEOPLE_LANES }, (_, n) => {
+    await this.#meet("all", PEOPLE_LANES, tx);
+  }
+
+  /** As `meetPushes`, every commit that changes rows of a table. */
+  async meetChanges({ name }: Table, tx: ClientSession): Promise<void> {
+    await this.#meet(`table/${name}`, TABLE_LANES, tx);
+  }
+
+  async #meet(lanes: string, length: number, tx: ClientSession): Promise<void> {
+    const touches = Array.from({ length }, (_, n) => {
       const update = { $inc: { erasures: 1 }, $setOnInsert: { v: 0 } };
-      return { updateOne: { filter: { _id: `all/${n}` }, update, upsert: true } };
+      return { updateOne: { filter: { _id: `${lanes}/${n}` }, update, upsert: true } };
     });
     await this.#collection.bulkWrite(touches, { session: tx, ordered: true });
   }

@@ -17,7 +17,6 @@ import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
-import type { StoreDeps } from "../driver/operations.ts";
 import { readNowMs } from "../driver/server-clock.ts";
 import {
   findTombstones,
@@ -25,6 +24,7 @@ import {
   listTombstones,
   noteOwnDeletes,
 } from "../driver/tombstone-documents.ts";
+import type { VersionedDeps } from "../driver/versions.ts";
 import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
@@ -71,13 +71,13 @@ export class PartlyLate extends Error {}
 
 /** Every method throws `RefusedUpsert` when the server refuses an upsert. */
 export class RowWrites {
-  readonly #deps: StoreDeps;
+  readonly #deps: VersionedDeps;
   readonly #table: Table;
   readonly #options: WriteOptions;
   readonly #conflict: Table["conflict"];
   readonly #deleted: readonly Tombstone[];
 
-  constructor(deps: StoreDeps, table: Table, options: WriteOptions) {
+  constructor(deps: VersionedDeps, table: Table, options: WriteOptions) {
     this.#deps = deps;
     this.#table = table;
     this.#options = options;
@@ -234,7 +234,10 @@ export class RowWrites {
     { forgotten, listed, removed }: WriteDecision<Upsert>,
     tx: ClientSession,
   ): Promise<void> {
-    const { db } = this.#deps;
+    const { db, versions } = this.#deps;
+    // Nothing else keeps out a row of their keys that comes meanwhile.
+    const areAlone = this.#deleted.length > 0 && listed.length > removed.size;
+    if (areAlone) await versions.meetChanges(this.#table, tx);
     await forgetTombstones(db, this.#table, forgotten, tx);
     await listTombstones(this.#deps, this.#table, listed, tx);
     if (removed.size === 0) return;

@@ -97,7 +97,11 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed()).toEqual([]);
       await items.update("old", { k: "new" });
       expect(await items.listed()).toEqual([["old", behind(time)]]);
-      expect(await items.rows()).toEqual([{ k: "new", at: time, v: 2 }]);
+      await parts.documents.transact({ name: "test.change" }, (tx) =>
+        tx.tables.change(ITEMS, "k", "new", { v: 3 }),
+      );
+      expect(await items.listed()).toEqual([["old", behind(time)]]);
+      expect(await items.rows()).toEqual([{ k: "new", at: time, v: 3 }]);
     });
 
     it("D-7.6 a change of any column of a key deletes the old key", async (parts, store) => {
