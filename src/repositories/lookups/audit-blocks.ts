@@ -77,13 +77,14 @@ export function recordsOf(block: object): readonly StoredRecord[] {
   if (!isWhole || !Number.isSafeInteger(seq)) return [damaged];
   let previous: unknown = previousHash;
   return rows.map((row, i) => {
-    const record = { version, chainId, seq: seq + i, at, previousHash: previous, ...row };
+    const own = { version, chainId, seq: seq + i, at, previousHash: previous };
+    const record = { ...own, ...row } satisfies Record<keyof AuditRecord, unknown>;
     previous = record.hash;
     return record;
   });
 }
 
-type Fields = Pick<StoredRecord, (typeof SHARED_FIELDS)[number] | (typeof OWN_FIELDS)[number]>;
+type Fields = Record<(typeof SHARED_FIELDS)[number] | (typeof OWN_FIELDS)[number], unknown>;
 
 /** Null for bytes that are not exactly the `textOf` of some records. */
 function rowsOf(packed: unknown): readonly Fields[] | null {
@@ -101,6 +102,6 @@ function rowsOf(packed: unknown): readonly Fields[] | null {
   }
 }
 
-function named(names: readonly string[], values: readonly unknown[]): Fields {
-  return Object.fromEntries(names.map((name, i) => [name, values[i]]));
+function named<Name extends string>(names: readonly Name[], values: readonly unknown[]) {
+  return Object.fromEntries(names.map((name, i) => [name, values[i]])) as Record<Name, unknown>;
 }

@@ -135,7 +135,7 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
   const fields = {
     accountId, at, chainId, code, consentId, decision, endpoint, keyId,
     previousHash, purpose, requestId, seq, status, subjectHmac, version,
-  };
+  } satisfies Omit<AuditRecord, "hash">;
   return inputOf("repsync.audit.record.v1", orderedJson(fields));
 }
 
