@@ -1,5 +1,6 @@
 // Rows that an administrator changes, adds and removes by hand. D-14.3.
 import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
+import type { RowAction } from "../../../domain/reputation/audit/audit-chain.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import {
@@ -161,7 +162,7 @@ function erased(): AppError {
 async function note(
   { administration }: EditRowDeps,
   tx: Transaction,
-  action: "row.changed" | "row.removed",
+  action: RowAction,
   { table, key, by, requestId }: AdminRequest & { readonly table: Table; readonly key: Row },
 ): Promise<void> {
   const act = { action, table: table.name, key: keyText(table, key), by, requestId };
