@@ -9,7 +9,12 @@ import { computeScore } from "../../../../src/domain/reputation/score/score.ts";
 import { type JsonObject, rawNumber } from "../../../../src/domain/shared/json.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 import { namingOf } from "../../../../src/http/naming.ts";
-import { ExplanationSchema } from "../../../../src/http/schemas/reputation.ts";
+import {
+  ExplanationSchema,
+  PlatformListSchema,
+  ProfileSchema,
+  ReputationSchema,
+} from "../../../../src/http/schemas/reputation.ts";
 import { GOLDEN_NOW_MS } from "./golden-scores.ts";
 
 const PROFILE: JsonObject = {
@@ -141,6 +146,15 @@ describe("the score", () => {
       '{"username":"ana","score":1,"star_level":1,"verified_platforms":1,' +
         '"updated_at":"2026-02-02T00:00:00Z"}',
     );
+  });
+
+  test("R-2.1, R-2.2, R-2.3 the schema of a lookup, by whose names it goes out, lacks no field of its body", () => {
+    const bodies = [
+      [ReputationSchema, reputationBody("ana", score)],
+      [ProfileSchema, profileBody(PROFILE)],
+      [PlatformListSchema, platformEntries([ETSY])],
+    ] as const;
+    for (const [schema, body] of bodies) expect(namingOf(schema)(body)).toEqual(toWire(body));
   });
 
   test("D-6.6 the explanation of a score has the decision's fields in its order", () => {
