@@ -3,7 +3,7 @@ import { keyText } from "../rows/row-text.ts";
 import { ranksBelow, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { ConflictRule, Row, Table } from "../table/table.ts";
-import { isLeftOut, isTombstoneLeftOut } from "./erasure.ts";
+import { isLeftOut } from "./erasure.ts";
 import { hasOwner, hiddenRow, type NameFacts, ownedRow, personOf } from "./owned-row.ts";
 
 export type FactsByName = ReadonlyMap<string, NameFacts>;
@@ -73,7 +73,7 @@ export function tombstonesLeft<Buried extends Tombstone>(
     const known = facts.get(personOf(tombstone.key) ?? "");
     if (known === undefined) return true;
     if (hasOwner(table, known)) return false;
-    return known.erased === null || !isTombstoneLeftOut(known.erased, tombstone, aheadLimit);
+    return known.erased === null || !isLeftOut(tombstone.deletedAt, known.erased, aheadLimit);
   });
 }
 
@@ -87,7 +87,7 @@ function fateOf(
   const known = facts.get(personOf(row) ?? "");
   if (known === undefined) return row;
   const { erased } = known;
-  if (erased !== null && isLeftOut(table, row, erased, aheadLimit)) return "erased";
+  if (erased !== null && isLeftOut(rowTime(table, row), erased, aheadLimit)) return "erased";
   const key = keyText(table, row);
   const stored = here.get(key);
   const isGuarded = stored !== undefined && conflict === "newer";

@@ -133,7 +133,8 @@ export class Findings {
     if (facts === undefined) return null;
     const { erased } = facts;
     if (here === null) {
-      const isErased = erased !== null && isLeftOut(table, there, erased, this.#aheadLimit);
+      const isErased =
+        erased !== null && isLeftOut(rowTime(table, there), erased, this.#aheadLimit);
       return isErased ? "erased" : null;
     }
     const sent = convertRecord(table, { ...here, ...there }).row;

@@ -158,7 +158,7 @@ export class RecordWriter {
     const limit = aheadLimit(deps.clock.nowMs());
     return refused.filter(({ record }) => {
       const erased = facts.get(personOf(record) ?? "")?.erased ?? null;
-      return erased === null || !isLeftOut(table, record, erased, limit);
+      return erased === null || !isLeftOut(rowTime(table, record), erased, limit);
     });
   }
 }
