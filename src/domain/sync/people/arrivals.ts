@@ -18,7 +18,7 @@ interface ArrivalRules {
   readonly conflict: ConflictRule;
 }
 
-interface Arrivals<Arriving> {
+interface ArrivalFates<Arriving> {
   /** Records that are left to write, with the owner's columns as they are here. */
   readonly records: readonly Arriving[];
   /** Positions of records that are not written, as they differ only in the owner's columns. */
@@ -43,7 +43,7 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
   table: Table,
   arriving: readonly Arriving[],
   rules: ArrivalRules,
-): Generator<undefined, Arrivals<Arriving>, undefined> {
+): Generator<undefined, ArrivalFates<Arriving>, undefined> {
   const here = new Map(rules.here.map((row) => [keyText(table, row), row]));
   const records: Arriving[] = [];
   const kept: number[] = [];
