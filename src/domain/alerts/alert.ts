@@ -54,13 +54,13 @@ export interface QueuedAlert {
   readonly type: AlertType;
   /** The time of the event, in milliseconds since 1970. */
   readonly atMs: number;
-  /** The account whose erasure drops it; null when it is about no person. */
+  /** The account whose erasure drops the alert; null for an alert about no person. */
   readonly account: string | null;
   /** The JSON text that is sent, the same at every attempt. */
   readonly body: string;
 }
 
-/** Makes an alert with the present time. The caller keeps it in the commit of what it tells. */
+/** Makes an alert with the present time. The caller stores it in the commit of the event. */
 export type MakeAlert = (alert: Alert) => QueuedAlert;
 
 /** Least time between two messages of one account and type; alerts within it are sent as one at its end. D-11.7. */

@@ -71,14 +71,14 @@ function comparePartsOf(a: string | number | undefined, b: string | number | und
   return compareUtf8(a ?? "", b ?? "");
 }
 
-// Keys as bytes whose order is that of keys, for stores that order bytes.
+// Keys as bytes in the order of keys, for stores that order bytes.
 
 const NUMBER = 1;
 const TEXT = 2;
 /** Ends a text. A zero within a text is followed by `ESCAPED`, which is greater than every tag. */
 const END = 0;
 const ESCAPED = 0xff;
-/** Behind the bytes of some parts it makes an upper bound of the keys that begin with them: it is greater than every tag. */
+/** Greater than every tag. The bytes of some parts and this one are an upper bound of the keys that begin with those parts. */
 export const AFTER_PARTS = 3;
 /** The bytes of 2^53 - 1. */
 const NUMBER_WIDTH = 7;

@@ -6,7 +6,7 @@ interface ErrorKind {
   readonly hint: string | null;
   /** True where the same request may succeed a moment later though nobody has changed anything. */
   readonly isRecoverable: boolean;
-  /** True where a caller is refused, which is no failure of the service. */
+  /** True where the service refuses a caller, and has not failed. */
   readonly isRefusal: boolean;
 }
 

@@ -29,8 +29,8 @@ const UNFAITHFUL_NUMBER =
   /(?:^|[:,[])\s*(?:-?[\d.]{16}|-?[\d.]+[eE]|-?0\.0{6}|-?\d+\.\d*0[\s,}\]]|-?\d+\.\d*0$|-0(?:[\s,}\]]|$))/;
 
 /**
- * Parses JSON text without losing a digit (where the runtime has raw numbers, as Bun and Deno do). Throws `SyntaxError` when
- * the text is not JSON, and `RangeError` when it is nested too deeply to parse or holds more than it may.
+ * Parses JSON text without losing a digit (where the runtime has raw numbers, as Bun and Deno do). Throws `SyntaxError` for other
+ * text, and `RangeError` for nesting too deep to parse and for more values or records than the limits.
  */
 export function parseJson(text: string, limits: JsonLimits = {}): JsonValue {
   const { maxValues = Infinity, maxRecords = Infinity } = limits;

@@ -93,14 +93,14 @@ export const MAX_KEPT_ENDED = 1_000;
 export const MAX_ROTATION_OVERLAP_SECONDS = 86_400;
 /** Sync runs that are kept and listed; older ones are dropped. D-4.9. */
 export const MAX_KEPT_RUNS = 1_000;
-/** Table results in one part of the list of runs, those of its last run left out: 200 bytes each. D-4.9. */
+/** Table results of 200 bytes in one part of the list of runs, not counting its last run. D-4.9. */
 export const MAX_LISTED_RESULTS = 10_000;
-/** Dry runs that are kept, in no list, so that what they told can be read. D-9.5. */
+/** Dry runs that are kept, for reading their news. No list shows them. D-9.5. */
 export const MAX_KEPT_DRY_RUNS = 50;
 /** Pause between writes of a run's news, and between looks of a watcher at another instance: together less than 1 s. D-9.5. */
 export const KEEP_NEWS_MS = 500;
 export const WATCH_MS = 250;
-/** Pause between two looks of a run whether it is cancelled, and of whoever cancels it whether it has ended. D-7.8. */
+/** Pause between two looks: of a run for its cancellation, and of the canceller for the run's end. D-7.8. */
 export const CANCEL_LOOK_MS = 500;
 /** Longest wait for the end of a cancelled run. D-7.8. */
 export const MAX_CANCEL_MS = 20_000;
@@ -116,7 +116,7 @@ export const LEASE_WAIT_MS = 10_000;
 export const MAX_REQUEST_ATTEMPTS = 8;
 /** Attempts of a request whose replies are complete but are not what the document says. */
 export const MAX_INVALID_REPLY_ATTEMPTS = 3;
-/** Time a run may spend on one request and what it takes to repeat it. D-4.6. */
+/** Time a run may spend on one request and its repetitions. D-4.6. */
 export const MAX_STALL_MS = 45_000;
 /** Length of a failed run's text, in characters, unless its configuration is the reason. S-6.1. */
 export const MAX_RUN_ERROR_CHARS = 200;

@@ -19,7 +19,7 @@ const BY_NAME: ReadonlyMap<string, Sampling> = new Map([
   ["parentbased_traceidratio", { ...DEFAULT, isCallerLimited: true }],
 ]);
 
-/** Reads `OTEL_TRACES_SAMPLER` and its `_ARG`. By the standard no value stops a start: `warnings` say what is taken instead. */
+/** Reads `OTEL_TRACES_SAMPLER` and its `_ARG`. The standard lets no value stop a start: `warnings` name the replacement. */
 export function readSampling(
   name: string | null,
   rateText: string | null,

@@ -37,7 +37,7 @@ export interface HttpServer {
    * in hand are answered in any case. The last call.
    */
   leavePort(): Promise<void>;
-  /** Gives the port back before it returns, takes no new connection, lets requests in hand finish for up to `graceMs`, then cuts what is left. */
+  /** Gives the port back before it returns, takes no new connection, lets requests finish for up to `graceMs`, then cuts the others. */
   stop(graceMs: number): Promise<void>;
 }
 

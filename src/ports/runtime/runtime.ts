@@ -1,6 +1,6 @@
 /** The time, so that tests can set it. */
 export interface Clock {
-  /** Milliseconds since 1970, UTC; may jump when the machine's clock is set. For what is stored or shown. */
+  /** Milliseconds since 1970, UTC; may jump when the machine's clock is set. For stored and shown times. */
   nowMs(): number;
 
   /** Milliseconds from some start that never go back. For durations and deadlines. */

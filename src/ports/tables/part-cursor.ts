@@ -16,7 +16,7 @@ export function partCursor(last: unknown, counted: PartPlace<unknown>): string {
   return text !== null && text.length <= MAX_CURSOR_CHARS ? text : written(counted);
 }
 
-/** The place of a cursor; `read` gives null for what is no position. Throws `invalid_request` for one that was never given. */
+/** The place of a cursor; `read` gives null for JSON without a position. Throws `invalid_request` for text that is no cursor. */
 export function readPartCursor<Position>(
   text: string,
   read: (json: unknown) => Position | null,

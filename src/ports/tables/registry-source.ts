@@ -15,9 +15,10 @@ export interface RegistrySource {
   read(): Promise<RegistryText>;
 
   /**
-   * Adds a table whose entry is sound; everything else stays as it is, comments too. Of all processes on this machine one adds at a
-   * time. The text is written once `prepare` has resolved; what it throws comes out, and nothing is written. Throws `conflict` when
-   * there is a table of that name, and `file_failed` when the text cannot be written or something in it is wrong.
+   * Adds a table with a sound entry; the rest of the text, with its comments, is unchanged. Of all processes on this machine one
+   * adds at a time. The text is written once `prepare` has resolved; where `prepare` rejects, nothing is written and its error
+   * comes out. Throws `conflict` for the name of a table that exists, and `file_failed` when the text cannot be written or has an
+   * error.
    */
   add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
 

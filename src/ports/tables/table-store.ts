@@ -31,7 +31,7 @@ export type PageStart =
   /** A range in the order of the key. */
   | KeyRange;
 
-/** Columns of rows: `pageColumns`, or those of them that runs move, which are in `pushColumns` as well. */
+/** Columns of rows: `page` are the `pageColumns`, `sent` those of them that are also in `pushColumns`. */
 export type RowColumns = "page" | "sent";
 
 /** The chosen columns, in registry order. */

@@ -61,7 +61,7 @@ export interface WrittenRows {
 
 /** With the times that are to be noted. */
 export interface Written extends WrittenRows {
-  /** The earliest canonical time of a row that was inserted or changed, as it is now, or an earlier time; null for none. */
+  /** The earliest canonical time of inserted rows and of changed rows after the change, or an earlier time; null for none. */
   readonly earliestChanged: string | null;
   /** The earliest canonical time of a row that was kept, or that outlives a tombstone of `deleted`; null for none. */
   readonly earliestKept: string | null;

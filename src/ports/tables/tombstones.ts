@@ -21,7 +21,7 @@ export interface TombstonePage {
 
 /**
  * The tombstones of tables with `deletes`: made for every row that any program deletes, and taken in by `TableWrites.write`. A
- * delete by another program leaves a later tombstone where it is. Every method throws `store_unavailable`. D-7.6.
+ * delete by another program keeps a later tombstone. Every method throws `store_unavailable`. D-7.6.
  */
 export interface Tombstones {
   /**

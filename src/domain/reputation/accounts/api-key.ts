@@ -95,7 +95,7 @@ export interface StoredApiKey extends ApiKeyValidity {
 
 export interface KeyRotation {
   readonly id: string;
-  /** The new key, without what it takes from the old one: name, expiry and account. */
+  /** The new key. It takes name, expiry and account from the old one. */
   readonly successor: Pick<StoredApiKey, "id" | "hash" | "prefix" | "last4">;
   /** Seconds the old key stays usable; 0 revokes it at once. */
   readonly overlapSeconds: number;
@@ -110,7 +110,7 @@ export function revokedKey(key: StoredApiKey, nowMs: number): StoredApiKey {
   return { ...key, revokedAt: isEnded ? revokedAt : formatMs(nowMs), isRevoked: true };
 }
 
-/** Both keys of a rotation, for one commit; null where the old one is not active. An earlier end of it stays. D-5.5. */
+/** Both keys of a rotation, for one commit; null for an old key that is not active. The old key keeps an earlier end. D-5.5. */
 export function planRotation(old: StoredApiKey, rotation: KeyRotation) {
   const { overlapSeconds, nowMs } = rotation;
   if (apiKeyStatus(old, nowMs) !== "active") return null;

@@ -120,7 +120,7 @@ export class CallWindow {
     this.#dropPages(1);
   }
 
-  /** Adds calls; `atMs` is not before that of the last bucket. */
+  /** Adds calls; `atMs` is at or after the last bucket's. */
   add({ atMs, calls }: CallBucket): void {
     const { firstPage, pages, packed, lastMs } = this.#sums;
     const last = pages.at(-1);

@@ -104,7 +104,7 @@ export function findCoveringConsent(
   return null;
 }
 
-/** The new consent, without its id, and those of `earlier`, all of the owner, that it supersedes: for one commit. D-6.1. */
+/** The new consent without its id, and the consents that it supersedes among `earlier`, the owner's: for one commit. D-6.1. */
 export function planGrant(username: string, earlier: readonly Consent[], grant: ConsentGrant) {
   const { purpose, expiresAt, nowMs } = grant;
   const grantedAt = formatMs(nowMs);

@@ -66,7 +66,7 @@ export function chainCountInput({ chains }: ChainCount): string {
   return `repsync.audit.census.v1\n${canonicalJson({ chains })}`;
 }
 
-/** Compares the chain count, null where it is absent, with the number of heads of the same moment. Null without a problem. */
+/** Compares the chain count (null: absent) with the number of heads at the same moment. Null where they agree. */
 export function checkChainCount(
   chainCount: Signed<ChainCount> | null,
   heads: number,

@@ -73,7 +73,7 @@ function strangeColumns({ pageColumns }: Table, row: JsonObject): ColumnProblem[
     .map((name) => ({ column: name, message: `There is no column "${name}"` }));
 }
 
-/** Null for a column that stays as it is. */
+/** Null for a column without a change. */
 function readColumn(
   table: Table,
   column: Column,
@@ -107,7 +107,7 @@ export function isExpected(table: Table, here: Row, expected: JsonObject): boole
   );
 }
 
-/** Why an edit of the expected row is refused; null where it is not. `facts` are those of the row's person. */
+/** Why an edit of the expected row is refused; null for none. `facts` are about the person whom the row names. */
 export function editRefusal(
   table: Table,
   here: Row | null,
@@ -136,7 +136,7 @@ export function stampedEdit(table: Table, here: Row | null, edit: RowEdit, nowMs
   return { ...row, [time.name]: time.type === "date" ? now.slice(0, 10) : now };
 }
 
-/** The whole row where people may own it: several columns together tell what is the owner's. D-8.1. */
+/** The whole row in a table of people: several columns together decide which columns are the owner's. D-8.1. */
 function whole(table: Table, here: Row | null): Row {
   if (here === null || !isOfPeople(table)) return {};
   return Object.fromEntries(table.pushColumns.map(({ name }) => [name, here[name] ?? null]));

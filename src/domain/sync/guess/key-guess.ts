@@ -76,7 +76,7 @@ export class KeyGuess {
   #columns:
     | {
         readonly name: string;
-        /** True for a column that is told though it is only nearly a key. */
+        /** True for a column that is reported even when it is only nearly a key. */
         readonly isNamed: boolean;
         readonly hashes: number[];
       }[]

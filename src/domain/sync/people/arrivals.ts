@@ -63,7 +63,7 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
   return { records, kept, erased, mergedTimes };
 }
 
-/** The tombstones to write: not those of profiles with an owner, and not those that an erasure leaves out. */
+/** The tombstones to write: all but those of profiles with an owner, and those that an erasure leaves out. */
 export function tombstonesLeft<Buried extends Tombstone>(
   table: Table,
   tombstones: readonly Buried[],

@@ -111,7 +111,7 @@ function hasOtherChanges(
   );
 }
 
-/** A column that is absent stays as it is. */
+/** False for an absent column, which is not changed. */
 function differs(here: Row, arriving: Row, name: string): boolean {
   return Object.hasOwn(arriving, name) && textOf(here, name) !== textOf(arriving, name);
 }

@@ -29,9 +29,9 @@ type ConvertedRecord =
 type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
 /**
- * Converts one element of `records`. Fields that are not push columns are ignored, missing ones become null; a missing column with
- * `serialize: false` stays absent. Fails for what is no object, for a key column that is missing or null, and for a value that
- * breaks its column's limits; in a stamped table also without a time, unless `isStamped` says that the record will get one. D-14.2.
+ * Converts one element of `records`. Other fields than push columns are ignored. Missing columns become null, or stay absent with
+ * `serialize: false`. Fails for an element that is no object, a key column that is missing or null, and a value beyond its column's
+ * limits; in a stamped table also for a missing time, unless `isStamped` says that the record will get one. D-14.2.
  */
 export function convertRecord(table: Table, record: JsonValue, isStamped = false): ConvertedRecord {
   if (!isJsonObject(record)) return failed("record is not an object");

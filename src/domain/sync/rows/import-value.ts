@@ -5,7 +5,7 @@ import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnValue, Table } from "../table/table.ts";
 import { convertValue, isOfType } from "./convert.ts";
 
-/** The value to write, with a remark where it is odd; or why the record fails. */
+/** The value to write, with a remark about an odd one; or why the record fails. */
 type ImportedValue =
   | { readonly value: ColumnValue; readonly oddity: string | null; readonly problem: null }
   | { readonly problem: string };
@@ -32,9 +32,9 @@ export interface ValueTable extends Pick<Table, "timestampColumn"> {
 
 /**
  * Converts a value of a file by its column's type: as a pushed one, but booleans by their words, numbers and booleans in text
- * columns as their text, and epochs as the table's files have them. Fails as a pushed value would, and also for an empty part of
- * the key, a boolean that is none, and a timestamp that is no time. Any other value that its type does not understand is odd. A
- * value that an export marked (`isExact`) is taken as it is, and never odd. D-10.3, D-14.7.
+ * columns as their text, and epochs by the table's `files`. Fails as a pushed value would, and for an empty key column, a boolean
+ * column without a boolean, and a timestamp that is no time. Any other value that does not fit its type is odd. A value that an
+ * export marked (`isExact`) is not converted, and never odd. D-10.3, D-14.7.
  */
 export function importValue(
   table: ValueTable,
@@ -60,7 +60,7 @@ export function importValue(
   return { problem: `${oddity}, which the timestamp column needs` };
 }
 
-/** The value as a push would have it; undefined for what is no boolean. */
+/** The value as a push would send it; undefined for a boolean column without a boolean. */
 function givenValue(
   { files }: ValueTable,
   column: Column,

@@ -48,7 +48,7 @@ export function readPageRequest(table: Table, query: PageQuery, maxRows: number)
   };
 }
 
-/** The size of a page; the default for what is no positive integer. */
+/** The size of a page; the default for text that is no positive integer. */
 function readPageLimit(text: string | null, maxRows: number): number {
   const limit = parseInteger(text) ?? DEFAULT_PAGE_ROWS;
   return Math.min(maxRows, limit < 1 ? DEFAULT_PAGE_ROWS : limit);
@@ -108,7 +108,7 @@ export interface DeletedQuery {
   readonly cursor: string | null;
 }
 
-/** Reads the query like that of a pull: what cannot be used is ignored. Only the store knows its cursors. */
+/** Reads the query as a pull's: unusable parameters are ignored. Only the store can check its cursors. */
 export function readDeletedQuery({ since, limit, cursor }: DeletedQuery, maxRows: number) {
   return {
     after: cursor || null,

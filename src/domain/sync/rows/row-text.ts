@@ -11,7 +11,7 @@ export function rowText(table: Table, row: Row): string {
   return text;
 }
 
-/** The text of a key as the table keeps it (`rowKey` has that of a sent record). In keys `1.5` and `1.50` differ. D-3.1. */
+/** The text of a stored key; for the key of a sent record see `rowKey`. In keys `1.5` and `1.50` differ. D-3.1. */
 export function keyText(table: Table, row: Row): string {
   let text = "";
   for (const { name } of table.keyColumns) {

@@ -8,7 +8,7 @@ export const FIRST_STAMP = "1970-01-01T00:00:00Z";
 
 /** The stamps of records. */
 export interface StampRule {
-  /** Canonical time of the records' file, which new rows get unless it is later than now; null for none. */
+  /** Canonical time of the records' file; null for none. New rows get it, or the present time when that is earlier. */
   readonly fileTime: string | null;
   /** True: rows that were deleted after the time of the file come back. */
   readonly restores: boolean;
@@ -20,7 +20,7 @@ export const STAMP_NOW: StampRule = { fileTime: null, restores: false };
 interface StampedWrite {
   /** The record's canonical time; null when it has none. */
   readonly time: string | null;
-  /** True when the record brings a value for the time, be it one or not. */
+  /** True when the record has a value in the time column, even one that is no time. */
   readonly bringsTime: boolean;
   /** The row of its key: canonical time, and whether the record changes another column; null for none. */
   readonly here: { readonly time: string | null; readonly isChanged: boolean } | null;
@@ -29,7 +29,7 @@ interface StampedWrite {
   readonly nowMs: number;
 }
 
-/** A time to stamp a record with; `own` writes it as it is, `same` and `deleted` do not write it. */
+/** A time to stamp a record with. `own`: the record is written unchanged; `same` and `deleted`: it is not written. */
 type StampFate = { readonly time: string } | "own" | "same" | "deleted";
 
 export function stampFate(rule: StampRule, write: StampedWrite): StampFate {

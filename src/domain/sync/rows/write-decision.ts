@@ -92,7 +92,7 @@ export function* decideWrite<Arriving extends ArrivingRecord>(
   return decision.made;
 }
 
-/** True when a stored row gets the time of the record, where it is written. */
+/** True when writing the record gives a stored row the record's time. */
 export function setsTime(
   { timestampColumn, updateColumns }: Table,
   { row }: Pick<ArrivingRecord, "row">,
@@ -139,7 +139,7 @@ class Decision<Arriving extends ArrivingRecord> {
     };
   }
 
-  /** Takes a tombstone in, and removes the row unless it is later. */
+  /** Takes a tombstone in, and removes its key's row unless the row is later. */
   bury(tombstone: Tombstone): void {
     const { key, deletedAt } = tombstone;
     const text = keyText(this.#table, key);
@@ -214,7 +214,7 @@ class Decision<Arriving extends ArrivingRecord> {
     return given.some(({ name }) => isOther(row, here.row, name));
   }
 
-  /** True for two different rows with the first stamp: nothing tells which is newer. D-14.2. */
+  /** True for two different rows with the first stamp, of which neither is known to be newer. D-14.2. */
   #isUndecided(here: FoundRow, record: Arriving): boolean {
     if (!this.#table.stamped || !this.#isGuarded) return false;
     const areFirst = here.time === FIRST_STAMP && record.time === FIRST_STAMP;

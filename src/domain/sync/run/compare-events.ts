@@ -24,8 +24,8 @@ export function differenceOf(table: Table, here: Row | null, there: Row | null):
 }
 
 /**
- * Why a row stayed: the end does not update the columns that differ, refused it, or has it newer or deleted by now; the
- * two versions differ in what is the owner's only (D-8.1); or nobody knows which one is newer (D-11.9).
+ * Why a row stayed: its end does not update the columns that differ, refused the row, or has a newer row or a tombstone by now; the
+ * versions differ only in columns of the owner (D-8.1); or neither is known to be newer (D-11.9).
  */
 export type KeptReason =
   | "update_columns"

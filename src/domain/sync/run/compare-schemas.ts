@@ -31,7 +31,7 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
   };
 }
 
-/** For a remote without a schema, by a record of it: a push empties fields that are not sent, unless `remote_only` lists them. */
+/** For a remote without a schema. A push empties fields of this record that it does not send, unless `remote_only` lists them. */
 export function differencesOfRecord(table: Table, record: JsonObject | null): SchemaDifferences {
   const none = { problem: null, pushProblem: null, leftOut: [], warnings: [] };
   const known = new Set(["id", ...table.movedColumns.map(({ name }) => name), ...table.remoteOnly]);
@@ -126,7 +126,7 @@ export interface KnownColumns {
   readonly leftOut: readonly string[];
 }
 
-/** The columns of a run that begins now. `leftOut` is that of `compareSchemas`; empty for a remote that tells no schema. */
+/** The columns of a run that begins now. `leftOut` is `compareSchemas`' list; empty for a remote without a schema. */
 export function columnsNow(table: Table, leftOut: readonly string[]): KnownColumns {
   const names = table.movedColumns.map(({ name }) => name);
   return { moved: names.filter((name) => !leftOut.includes(name)), leftOut };

@@ -1,5 +1,5 @@
-// Exchanged rows: as they last went to the remote or came from it, and so as both ends had them. A push does not send such a row
-// again while it is unchanged, so that it reverts no edit with the same time. D-7.1.
+// Exchanged rows: as they last went to the remote or came from it, the same at both ends. A push leaves out such a row while it is
+// unchanged, and so reverts no edit with the same time. D-7.1.
 import { parseDateTime } from "../../shared/time.ts";
 import { microsOf, NO_TIME, type RowVersion, RowVersions, versionOf } from "../rows/row-memory.ts";
 import { timeMicros } from "../rows/row-time.ts";

@@ -95,7 +95,7 @@ export function lateAndFreshAfter(notes: LateNotes, mark: string, isForOwnPush: 
   };
 }
 
-/** Adds a note, and drops those of the same or a later time, which it covers. */
+/** Adds a note. It covers those of the same or a later time, which are dropped. */
 function added(
   list: readonly LateNote[] = [],
   number: number,

@@ -39,7 +39,7 @@ export interface RejectedItem
 
 export type NewRejection = Omit<RejectedRecord, "id" | "attempts" | "firstAtMs">;
 
-/** A record that somebody dropped: it is not taken up again until it changes. D-7.7. */
+/** A record that somebody dropped: it is ignored until it changes. D-7.7. */
 export interface DroppedRecord {
   readonly key: JsonObject;
   readonly fingerprint: string;

@@ -62,7 +62,7 @@ export const NO_TABLE_RESULT: TableResult = {
   warnings: [],
 };
 
-/** The sum of two results; rows at each end are those of the later one, as a push changes their number. */
+/** The sum of two results. The row counts of both ends are the later result's, as a push changes them. */
 export function addResults(before: TableResult, after: TableResult): TableResult {
   const names = Object.keys(NO_SUMS) as Summed[];
   const sums = names.map((name) => [name, before[name] + after[name]]);

@@ -150,7 +150,7 @@ export class TransferMarkers {
   }
 }
 
-/** The earlier of `seenUpTo` and `latestMs`, written as the sender writes times: the marker once all before it is applied. */
+/** The marker once everything before it is applied: the earlier of `seenUpTo` and `latestMs`, in the sender's form of times. */
 export function markerBehind(table: Table, seenUpTo: string, latestMs: number): string {
   const latest = startLike(table, seenUpTo, latestMs);
   return isLater(seenUpTo, latest) ? latest : seenUpTo;

@@ -27,7 +27,7 @@ export function readFileNumber(text: string, decimal: "," | "."): string | null 
   return PLAIN_COMMA.test(text) ? text.replace(",", ".") : null;
 }
 
-/** The text of a field as conversion reads numbers and times; null where it is not written as the table's files are. */
+/** The field as conversion reads it; null for a number in another form than the table's files. Other times stay unchanged. */
 export function plainText({ type }: Column, field: string, form: FileForm): string | null {
   switch (type) {
     case "integer":

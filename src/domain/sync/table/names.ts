@@ -18,8 +18,8 @@ export function isReservedColumn(name: string): boolean {
 }
 
 /**
- * The registry name nearest to a text: the text where it is a name, else without blanks around it and accents, and with `_` for
- * what no name can have, such as `Order_Date` for `Order Date`. Null when nothing is left.
+ * The registry name nearest to a text: the text where it is a name; else without outer blanks and accents, and with `_` for
+ * characters that no name has, such as `Order_Date` for `Order Date`. Null when nothing is left.
  */
 export function registryNameOf(text: string): string | null {
   if (NAME.test(text)) return text;
@@ -47,9 +47,9 @@ export function wordsOfName(name: string): string {
 }
 
 /**
- * The column that a file means by a name: the one of which the registry says so (`import.columns`), the one of exactly that name,
- * or the only one whose name is equal in lower case to `columnNameOf`, such as `order_date` for `Order Date`; null for none. A
- * numbered `id` is found, too, though it is not imported. D-10.2, D-10.3.
+ * The column for a name in a file: the one that the registry gives this name (`import.columns`), else the one of exactly this name,
+ * else the only one that equals `columnNameOf` in lower case, such as `order_date` for `Order Date`; null for none. A numbered `id`
+ * is found too, though it is not imported. D-10.2, D-10.3.
  */
 export function matchColumn(table: Table, name: string): Column | null {
   const exact =

@@ -57,7 +57,7 @@ function soundParts(entry: unknown): TableEntry | null {
   const all = Object.entries(TABLE_SCHEMA.properties);
   const sound = all.filter(([name, schema]) => Value.Check(schema, parts[name]));
   const names = sound.map(([name]) => name);
-  // These need a timestamp column, and nothing is known of it.
+  // `conflict`, `deletes` and `stamped` need a timestamp column, which nobody knows where `timestamp_column` is unsound.
   const isTimeless = "timestamp_column" in parts && !names.includes("timestamp_column");
   const kept = names.filter(
     (name) => !isTimeless || !["conflict", "deletes", "stamped"].includes(name),

@@ -7,7 +7,7 @@ export interface TableRefusal {
   readonly tableName: string;
   /** True for a table of another program: no advice says to change or drop it. */
   readonly isForeign: boolean;
-  /** Clauses without a full stop, with the advice where it is not the same for all. */
+  /** Clauses without a full stop. Each has its advice, unless all have the same. */
   readonly problems: readonly string[];
 }
 

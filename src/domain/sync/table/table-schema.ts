@@ -86,8 +86,8 @@ export function columnsHash(columns: Readonly<Record<string, unknown>>): string 
 }
 
 /**
- * Throws `overloaded` where a run goes by other columns than this instance has, told by an instance with another registry: what it
- * sends in an unknown column would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
+ * Throws `overloaded` where a run works with other columns than this instance: another instance, with another registry, described
+ * the table to it, and values of unknown columns would be lost. `hash` is null where nothing is known. D-7.3, D-14.6.
  */
 export function requireColumns(table: Table, hash: string | null): void {
   if (hash === null || hash === columnsHash(describeTable(table).columns)) return;
