@@ -9,6 +9,7 @@ import { chargeCalls, type MeterCharge } from "../../domain/reputation/accounts/
 import {
   CHANGED_DURING_LOOKUP,
   decideBatch,
+  isStillGiven,
   type LookupCall,
   type LookupOutcome,
   resolveCallers,
@@ -110,9 +111,10 @@ export class LookupProcessor {
   ): Promise<readonly LookupOutcome[]> {
     const facts = new BatchFacts(calls);
     try {
-      const { outcomes, readAtMs } = await this.#commitDecided(calls, facts, deadlineMs);
+      const committed = await this.#commitDecided(calls, facts, deadlineMs);
+      const { outcomes } = committed;
       prepare(outcomes);
-      const confirmedAtMs = await this.#confirmLate(facts, readAtMs, deadlineMs);
+      const confirmedAtMs = await this.#confirmLate(calls, facts, committed, deadlineMs);
       return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
     } catch (error) {
       // The store may have been restored from a copy: its versions count again from there.
@@ -286,20 +288,32 @@ export class LookupProcessor {
     this.#deps.cache.keep(facts);
   }
 
-  /** Confirms late answers by a proven read; resolves to its time. A changed version is answered 503, and counts. D-8.3. */
-  async #confirmLate(facts: BatchFacts, readAtMs: number, deadlineMs: number): Promise<number> {
-    const { clock, documents } = this.#deps;
+  /** Confirms late answers by a proven read; resolves to its time. Where one would not be given again: 503, and it counts. D-8.3. */
+  async #confirmLate(
+    calls: readonly LookupCall[],
+    facts: BatchFacts,
+    { outcomes, readAtMs }: Committed,
+    deadlineMs: number,
+  ): Promise<number> {
+    const { clock, documents, reader } = this.#deps;
     for (let confirmedAtMs = readAtMs; ; ) {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();
       const limit = this.#limitOf(deadlineMs);
-      const names = facts.versionedNames;
-      const [versions] = await documents.read(
-        { name: "lookups.confirm", isProven: true, limit },
-        (at) => at.read({ versionsOf: names }),
-      );
-      if (facts.dropOutdated(names, versions)) continue;
-      throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);
+      const options = { name: "lookups.confirm", isProven: true, limit } as const;
+      const areGiven = await documents.read(options, async (at) => {
+        const names = facts.versionedNames;
+        const [versions] = await at.read({ versionsOf: names });
+        // An import raises versions of everybody, and takes no right.
+        if (!facts.dropOutdated(names, versions)) await reader.fill(facts, at);
+        const now = {
+          nowMs: at.nowMs,
+          callerOf: (keyHash: string) => facts.caller(keyHash),
+          subjectOf: (username: string) => facts.person(username),
+        };
+        return calls.every((call, i) => isStillGiven(call, outcomes[i], now));
+      });
+      if (!areGiven) throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);
     }
   }
 

@@ -1,8 +1,9 @@
-import { describe, expect } from "bun:test";
+import { describe, expect, spyOn } from "bun:test";
 import { ACCOUNTS } from "../../../src/repositories/account-collections.ts";
 import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
 import { openSecond, storeTests, timedTests } from "../../contract/harness.ts";
 import {
+  NO_DEADLINE,
   PLATFORM_ACCOUNTS,
   PROFILES,
   type ReputationHarness,
@@ -10,6 +11,7 @@ import {
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
 import { accessLog } from "../../support/access-log.ts";
+import { failureOf } from "../../support/failure-of.ts";
 import { limitTests } from "./limit-suite.ts";
 import { makeCaller } from "./make-caller.ts";
 
@@ -69,6 +71,39 @@ function decisionTests(harness: ReputationHarness): void {
     const [late] = await parts.lookupProcessor.decide([call], Number.POSITIVE_INFINITY, standStill);
     expect(late?.confirmedAtMs).toBeGreaterThanOrEqual(madeAtMs);
   });
+
+  it.everywhere(
+    "D-8.3 a late reply is sent where rows came meanwhile, and is 503 where a right went",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash, id: keyId } = await makeCaller(scene);
+      const { id } = await scene.consent("caller");
+      const { documents } = parts.storage;
+      /** A lookup that takes long, and what happens before it is confirmed. */
+      const lookUpLate = async (requestId: string, meanwhile: () => Promise<unknown>) => {
+        const read = documents.read.bind(documents);
+        const spied = spyOn(documents, "read").mockImplementation(async (options, work) => {
+          if (options.name === "lookups.confirm") {
+            spied.mockRestore();
+            await meanwhile();
+          }
+          return await read(options, work);
+        });
+        const call = { keyHash: hash, endpoint: "profile", username: "caller", requestId } as const;
+        return await parts.lookupProcessor.decide([call], NO_DEADLINE, () => Bun.sleepSync(1_001));
+      };
+      const row = { username: "caller", created_at: "2020-01-01T00:00:00Z" };
+      const outcomes = await lookUpLate("r1", () => scene.push(PROFILES, row));
+      expect(outcomes.map(wordOf)).toEqual(["allowed"]);
+      const nowMs = store.nowMs();
+      const went = { kind: "store_unavailable" };
+      const revokeKey = () => parts.apiKeys.revoke("caller", { id: keyId, nowMs });
+      const revoke = () => parts.consents.revoke("caller", { id, nowMs });
+      expect(await failureOf(lookUpLate("r2", revoke))).toMatchObject(went);
+      await scene.consent("caller");
+      expect(await failureOf(lookUpLate("r3", revokeKey))).toMatchObject(went);
+    },
+  );
 
   it("D-6.3, D-5.6.1 a key that was revoked stays so when the clock goes back", async (parts, store) => {
     const scene = new Scene(parts, store);

@@ -154,6 +154,19 @@ export function decideBatch(
   return { outcomes, entries, uses: [...uses.values()] };
 }
 
+/** True where an answer would be given again by callers and people as they are at a later moment; refusals tell of nobody. D-8.3. */
+export function isStillGiven(
+  call: LookupCall,
+  outcome: LookupOutcome | undefined,
+  { nowMs, callerOf, subjectOf }: CallerFacts<LookupCaller> & Pick<DecisionFacts, "subjectOf">,
+): boolean {
+  if (outcome?.kind !== "answered") return true;
+  const caller = callerOf(call.keyHash);
+  if (caller === null || keyProblem(caller, nowMs) !== null) return false;
+  const request = { ...call, accountId: caller.accountId, keyId: caller.key.id, nowMs };
+  return decideLookup(subjectOf(call.username), request).code === outcome.decision.code;
+}
+
 function noteUse(
   uses: Map<string, AccountUse>,
   { accountId, key }: LookupCaller,
