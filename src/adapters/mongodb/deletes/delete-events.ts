@@ -24,6 +24,8 @@ type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
 export interface DeletedKey extends Tombstone {
   /** True in a transaction, which may have put the row back: inserts are not in the stream. */
   readonly isInTransaction: boolean;
+  /** When it went. */
+  readonly event: Pick<ChangeEvent, "clusterTime" | "wallTime">;
 }
 
 export interface Findings {
@@ -144,7 +146,7 @@ export class EventReader {
     const hasKey = after !== null && keyText(table, read(after).key) === keyText(table, key);
     if (hasKey) return null;
     const deletedAt = changeTime(time, event.wallTime.getTime());
-    return { key, deletedAt, isInTransaction: transactionOf(event) !== null };
+    return { key, deletedAt, isInTransaction: transactionOf(event) !== null, event };
   }
 }
 

@@ -1,7 +1,7 @@
 // Records deletes by any program, as MongoDB has no triggers. One instance at a time reads the change stream with pre-images in pieces
 // of 1,000 events. A piece's tombstones are committed with the place behind it and the recorder's id, so every event is recorded
-// once. The commit raises the numbers that are places, so places follow the order of visibility. A key that is there again when its
-// delete is recorded was replaced, and leaves no tombstone.
+// once. The commit raises the numbers that are places, so places follow the order of visibility. A key leaves no tombstone where its
+// own transaction put it back, or where its row has a later time.
 import { ObjectId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

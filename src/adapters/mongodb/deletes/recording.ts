@@ -3,6 +3,9 @@
 import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
+import { outlives } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { Deadline } from "../driver/deadline.ts";
@@ -17,6 +20,7 @@ import {
 } from "../driver/tombstone-documents.ts";
 import { commitTransaction } from "../driver/transaction.ts";
 import { findStored, keyOfRow } from "../tables/stored-rows.ts";
+import { keyAndTime } from "../tables/table-layout.ts";
 import {
   type DeletedKey,
   EventReader,
@@ -40,6 +44,11 @@ const LOST_PLACE = [
   260, // InvalidResumeToken
   280, // ChangeStreamFatalError
   286, // ChangeStreamHistoryLost
+];
+/** Server codes of snapshots that are too old. */
+const LOST_SNAPSHOT = [
+  239, // SnapshotTooOld
+  246, // SnapshotUnavailable
 ];
 /** Server code BSONObjectTooLarge: an event holds both forms of a replaced row. */
 const EVENT_TOO_LARGE = 10334;
@@ -144,15 +153,54 @@ export class Recording {
     });
   }
 
-  /** The keys that a transaction deleted and that are there again. */
+  /** The keys that a transaction deleted and that are there: with a later time, or as it has put them back itself. */
   async #findReplaced(
     table: Table,
     deleted: Iterable<DeletedKey>,
     tx: ClientSession,
-  ): Promise<ReadonlyMap<string, unknown>> {
-    const keys = [...deleted].filter(({ isInTransaction }) => isInTransaction);
-    const wanted = { keys: keys.map(({ key }) => keyOfRow(table, key)), columns: table.keyColumns };
-    return await findStored(this.#deps, table, wanted, tx);
+  ): Promise<ReadonlySet<string>> {
+    const columns = keyAndTime(table);
+    const findKeys = (some: readonly DeletedKey[], session: ClientSession) => {
+      const keys = some.map(({ key }) => keyOfRow(table, key));
+      return findStored(this.#deps, table, { keys, columns }, session);
+    };
+    const inTransactions = [...deleted].filter(({ isInTransaction }) => isInTransaction);
+    const there = await findKeys(inTransactions, tx);
+    const replaced = new Set(there.keys());
+    const earlier = inTransactions.filter(({ key, deletedAt, event }) => {
+      const row = there.get(keyText(table, key));
+      const limit = aheadLimit(event.wallTime.getTime());
+      return row !== undefined && !outlives(row.time, deletedAt, limit);
+    });
+    const byTime = Map.groupBy(earlier, ({ event }) => event.clusterTime.toString());
+    for (const [time, some] of byTime) {
+      const putBack = await this.#readAt(new Timestamp(BigInt(time)), (then) =>
+        findKeys(some, then),
+      );
+      for (const { key } of some) {
+        const text = keyText(table, key);
+        if (putBack !== null && !putBack.has(text)) replaced.delete(text);
+      }
+    }
+    return replaced;
+  }
+
+  /** Reads as of a time of the cluster; null where the server knows it no more. */
+  async #readAt<T>(
+    time: Timestamp,
+    read: (session: ClientSession) => Promise<T>,
+  ): Promise<T | null> {
+    // The driver types no snapshot of a given time; it takes one, as it does after the first read of a session.
+    const session = this.#deps.client.startSession({ snapshot: true });
+    Object.assign(session, { snapshotTime: time });
+    try {
+      return await read(session);
+    } catch (error) {
+      if (!hasCode(error, ...LOST_SNAPSHOT)) throw error;
+      return null;
+    } finally {
+      await session.endSession();
+    }
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

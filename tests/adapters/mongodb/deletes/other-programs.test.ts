@@ -3,11 +3,22 @@ import { describe, expect } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import { justAfter } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
+import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { keepResource } from "../../../http/support/resources.ts";
+import { writeTo } from "../../../support/rows/write-to.ts";
+import { withRunParts } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { databaseTest } from "../support.ts";
-import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
+import {
+  documents,
+  holdRecording,
+  listedKeys,
+  listItems,
+  manyKeys,
+  openInstance,
+} from "./support.ts";
 
 describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
   databaseTest("D-7.6 every way to delete a row leaves its tombstone", async ({ url, db }) => {
@@ -44,6 +55,36 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await replace("gone later");
       await items.deleteOne({ k: "gone later" });
       expect(await listedKeys(storage)).toEqual(["gone", "gone later"]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a delete leaves its tombstone though an older row came before it was recorded",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const items = db.collection("items");
+      const keys = ["alone", "in a transaction", "later"];
+      await items.insertMany(documents(...keys));
+      const keepHistory = (seconds: number) =>
+        db.admin().command({ setParameter: 1, minSnapshotHistoryWindowInSeconds: seconds });
+      const { was } = await keepHistory(300);
+      keepResource(async () => void (await keepHistory(was)));
+      await holdRecording(db, 2_000);
+      await items.deleteOne({ k: "alone" });
+      await db.client.withSession((session) =>
+        session.withTransaction(async () => {
+          await items.deleteMany({ k: { $in: ["in a transaction", "later"] } }, { session });
+        }),
+      );
+      // As a push does that was on its way meanwhile.
+      const at = "2024-05-01T09:00:00Z";
+      const older = [
+        { k: "alone", at, v: 2 },
+        { k: "in a transaction", at, v: 2 },
+      ];
+      const later = { k: "later", at: formatMs(Date.now() + 60_000), v: 2 };
+      await writeTo(withRunParts(storage), ITEMS, asWrites([...older, later]));
+      expect(await listedKeys(storage)).toEqual(["alone", "in a transaction"]);
     },
   );
 
