@@ -21,9 +21,9 @@ interface FileApp extends SyncApp {
   runElsewhere(sql: string): void;
 }
 
-async function startOnFile(): Promise<FileApp> {
+async function startOnFile(more: Readonly<Record<string, string>> = {}): Promise<FileApp> {
   const file = join(makeTempFolder(), "repsync.db");
-  const app = await startApp({ env: { STORAGE_URL: `sqlite:${file}` } });
+  const app = await startApp({ env: { STORAGE_URL: `sqlite:${file}`, ...more } });
   const runElsewhere = (sql: string) => {
     const database = new Database(file);
     database.run(sql);
@@ -112,6 +112,13 @@ describe("a store that does not answer", () => {
     const reply = await app.send("/api/v1/sync/status");
     expect([reply.status, reply.headers.get("retry-after")]).toEqual([503, "1"]);
     expect(Object.keys(reply.json)).toEqual(["error"]);
+  });
+
+  test("S-4.3, D-3.12 status() of a disabled sync needs no store", async () => {
+    const app = await startOnFile({ SYNC_ENABLED: "false" });
+    app.runElsewhere("DROP TABLE repsync_memory");
+    const { status, json } = await app.send("/api/v1/sync/status");
+    expect([status, json["tables"], json["last_sync"]]).toEqual([200, [], {}]);
   });
 });
 

@@ -125,6 +125,14 @@ describe("a push with deletes", () => {
   });
 });
 
+test("S-4.2.11 a push does not tell a bug's text", async () => {
+  const { push, storage } = await deploy();
+  storage.refuse = () => {
+    throw new TypeError("undefined is not a function");
+  };
+  await expect(push({ records: [row("a")] })).rejects.toThrow(TypeError);
+});
+
 describe("a push that only asks", () => {
   test("D-7.6.2 counts rows that would be removed, each once, and writes nothing", async () => {
     const { push, ask, keys, list } = await deploy();

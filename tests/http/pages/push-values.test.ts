@@ -177,7 +177,7 @@ describe("hostile values of push()", () => {
   });
 
   test.each([1_000, 10_000, 100_000, 1_000_000])(
-    "S-7 push() answers a body nested %i levels without an error of ours",
+    "S-7, D-3.5.14 push() answers a body nested %i levels without an error of ours",
     async (levels) => {
       const app = await startApp();
       const [open, close] = ['{"a":'.repeat(levels), "}".repeat(levels)];

@@ -42,9 +42,10 @@ describe("the reply of push()", () => {
     expect(damaged.status).toBe(400);
   });
 
-  test("S-4.2.6 push() answers 200 with a message when records is missing or empty", async () => {
+  test("S-4.2.6, D-3.5.2 push() answers 200 with a message when records is missing or empty", async () => {
     const app = await startApp();
-    for (const body of ["{}", '{"records":[]}', '{"records":null}', '{"Records":[{"name":"a"}]}']) {
+    const bodies = ["{}", '{"records":[]}', '{"records":null}', '{"Records":[{"name":"a"}]}'];
+    for (const body of [...bodies, '{"__proto__":{"records":[{"name":"a"}]}}']) {
       const reply = await app.push("notes", body);
       expect([reply.status, reply.text]).toEqual([200, NO_RECORDS]);
       const compressed = await app.pushGzip("notes", body);
@@ -61,10 +62,20 @@ describe("the reply of push()", () => {
   test("D-3.5 push() answers 400 {error} when records is not an array or the body no object", async () => {
     const app = await startApp();
     const records = ['{"name":"a"}', '"a"', "5", "true", "false", "0", '""'];
-    const bodies = ["[]", '[{"name":"a"}]', '"a"', "5", "true", "-0", "1e400"];
-    for (const body of [...records.map((value) => `{"records":${value}}`), ...bodies]) {
+    const bodies = ["[]", '[{"name":"a"}]', '"a"', '""', "5", "1.0", "false", "-0", "1e400"];
+    const cases = [
+      ...records.map((value) => ({
+        body: `{"records":${value}}`,
+        error: "records must be an array of objects",
+      })),
+      ...bodies.map((body) => ({
+        body,
+        error: "The body must be a JSON object with a records array",
+      })),
+    ];
+    for (const { body, error } of cases) {
       for (const reply of [await app.push("notes", body), await app.pushGzip("notes", body)]) {
-        expect([body, reply.status, Object.keys(reply.json)]).toEqual([body, 400, ["error"]]);
+        expect([body, reply.status, reply.json]).toEqual([body, 400, { error }]);
       }
     }
     expect((await app.pull("notes")).json["total"]).toBe(0);
@@ -207,13 +218,15 @@ describe("a gzip body of push()", () => {
     expect((await app.pull("notes")).json["total"]).toBe(0);
   });
 
-  test("S-4.2.2, S-4.2.3, S-4.2.4 push() looks at compression first, then the checksum, then the JSON", async () => {
+  test("S-4.2.2, S-4.2.3, S-4.2.4, D-3.5.12 push() looks at compression first, then the checksum, then the JSON", async () => {
     const app = await startApp();
     const headers = { "X-Content-SHA256": "wrong" };
     const damaged = await sendGzip(app, utf8("no gzip"), headers);
     expect(damaged.json["error"]).toStartWith("gzip decompression failed");
     const mismatched = await sendGzip(app, gzip("no JSON"), headers);
     expect(mismatched.json["error"]).toStartWith("Checksum mismatch");
+    const noObject = await sendGzip(app, gzip("[]"), headers);
+    expect(noObject.json["error"]).toStartWith("Checksum mismatch");
   });
 
   test.each([
