@@ -58,19 +58,6 @@ function writing(store: TablesOfSuite): void {
     expect((await store.write(table, [shown("a", T1, 9)])).changed).toBe(1);
   });
 
-  test("D-7.1 the guard of the table holds without being asked for", async () => {
-    const table = await store.tableWith(itemsTable({ conflict: "newer" }), shown("a", T2, 1));
-    expect((await store.write(table, [shown("a", T1, 2)])).kept).toEqual([0]);
-    const overwritten = await store.write(table, [shown("a", T1, 2)], { conflict: "overwrite" });
-    expect(overwritten.changed).toBe(1);
-  });
-
-  test("D-3.9 the same key twice acts as if written one after the other", async () => {
-    const table = await store.tableWith(itemsTable());
-    const { changed } = await store.write(table, [shown("a", T1, 1), shown("a", T2, 2)]);
-    expect([changed, await store.rows(table)]).toEqual([2, [shown("a", T2, 2)]]);
-  });
-
   test("rows of several tables and documents are one commit", async () => {
     const [one, two] = [await store.tableWith(itemsTable()), await store.tableWith(itemsTable())];
     const from = await store.items();
@@ -84,19 +71,6 @@ function writing(store: TablesOfSuite): void {
     });
     expect((await store.rows(one)).map(({ k }) => k)).toEqual(["a", "c"]);
     expect((await store.rows(two)).map(({ k }) => k)).toEqual(["b"]);
-  });
-
-  test("S-4.2.7 new rows of a numbered table have the next numbers, in the order of records", async () => {
-    const columns = { id: { type: "integer", auto_increment: true }, k: { type: "text" } } as const;
-    const table = await store.tableWith(makeTable({ upsert_key: ["k"], columns }, "numbered_rows"));
-    await store.write(table, [{ k: "b" }, { k: "a" }]);
-    await store.write(table, [{ k: "a" }, { k: "c" }]);
-    const rows = await store.rows(table);
-    expect(rows.map(({ k, id }) => [k, id])).toEqual([
-      ["a", 2],
-      ["b", 1],
-      ["c", 3],
-    ]);
   });
 
   test("D-7.9 a write of thousands of rows gives others their turn", async () => {
@@ -115,32 +89,9 @@ function writing(store: TablesOfSuite): void {
     isOver = true;
     expect([changed, turns > 0]).toEqual([20_000, true]);
   });
-
-  test("nothing to write is no commit of rows, and gives nothing", async () => {
-    const table = await store.tableWith(itemsTable());
-    const { failures, kept, changed, deleted } = await store.write(table, []);
-    expect([failures, kept, changed, deleted]).toEqual([[], [], 0, 0]);
-  });
 }
 
 function refusing(store: TablesOfSuite): void {
-  test("a record that may not be new fails alone, and is written where its row is known", async () => {
-    const table = await store.tableWith(itemsTable(), shown("a", T1, 1));
-    const refusedIfNew = "v may not be null";
-    const written = await store.transact((tx) =>
-      tx.tables.write(table, [
-        { index: 4, row: { k: "a", at: T2 }, refusedIfNew },
-        { index: 5, row: { k: "b", at: T2 }, refusedIfNew },
-        { index: 6, row: shown("c", T2, 1) },
-      ]),
-    );
-    expect(written.failures).toEqual([{ index: 5, message: refusedIfNew }]);
-    expect((await store.rows(table)).map(({ k, at }) => [k, at])).toEqual([
-      ["a", T2],
-      ["c", T2],
-    ]);
-  });
-
   test("S-4.2.11 records that the store refuses fail alone, and all else that the body does is committed", async () => {
     const { makeUnique } = store.opened;
     if (makeUnique === undefined) return;
@@ -304,20 +255,6 @@ function reading(store: TablesOfSuite, secret: string): void {
 }
 
 function burying(store: TablesOfSuite): void {
-  test("D-7.6 tombstones remove rows that are not later, keep records out, and go for later ones", async () => {
-    const rows = [shown("a", T1, 1), shown("b", T3, 1)];
-    const table = await store.tableWith(itemsTable({ deletes: true }), ...rows);
-    const deleted = ["a", "b"].map((k, index) => ({ index, key: { k }, deletedAt: T2 }));
-    const buried = await store.write(table, [], { deleted });
-    expect([buried.deleted, buried.earliestKept]).toEqual([1, T3]);
-    expect(await store.tombstones(table)).toEqual(["a"]);
-    const guard = { conflict: "newer" } as const;
-    expect((await store.write(table, [shown("a", T1, 2)], guard)).kept).toEqual([0]);
-    expect((await store.write(table, [shown("a", T3, 2)], guard)).changed).toBe(1);
-    expect(await store.tombstones(table)).toEqual([]);
-    expect(await store.rows(table)).toEqual([shown("a", T3, 2), shown("b", T3, 1)]);
-  });
-
   test("D-7.6 what a body buries keeps out what it writes next", async () => {
     const table = await store.tableWith(itemsTable({ deletes: true }), shown("a", T1, 1));
     await store.opened.storage.tables.settled(table);

@@ -151,11 +151,17 @@ function scopeTests(harness: StoreHarness<Parts>): void {
   }
 
   it("D-7.3 a table with conflict newer that does not update its time has no guard", async (storage) => {
-    const entry: TableEntry = { ...ENTRY, conflict: "newer", update_columns: ["v"] };
-    const table = await TableUnderTest.prepare(storage, makeTable(entry));
-    await table.write(here);
-    expect((await table.writeWith({}, older)).kept).toEqual([]);
-    expect(await table.rows()).toEqual([{ ...here, v: 2 }]);
+    const updated = [
+      { columns: ["v"], expected: { ...here, v: 2 } },
+      { columns: [], expected: here },
+    ];
+    for (const { columns, expected } of updated) {
+      const entry: TableEntry = { ...ENTRY, conflict: "newer", update_columns: columns };
+      const table = await TableUnderTest.prepare(storage, makeTable(entry, `v${columns.length}`));
+      await table.write(here);
+      expect((await table.writeWith({}, older)).kept).toEqual([]);
+      expect(await table.rows()).toEqual([expected]);
+    }
   });
 }
 

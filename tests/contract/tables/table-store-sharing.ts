@@ -28,22 +28,6 @@ export function tableSharingTests(harness: StoreHarness): void {
 function visibilityTests(harness: StoreHarness): void {
   const it = storeTests(harness);
 
-  it("D-3.4 a write acknowledged on one instance is in every later read of the other", async (storage, store) => {
-    const here = await TableUnderTest.prepare(storage, EVENTS);
-    const there = new TableUnderTest(await openSecond(store), EVENTS);
-    for (let step = 0; step < 10; step++) {
-      const [writer, reader] = step % 2 === 0 ? [here, there] : [there, here];
-      await writer.write(...batchRows(step, step * ROWS_PER_BATCH));
-      expect(await reader.count()).toBe((step + 1) * ROWS_PER_BATCH);
-      const page = await reader.page({
-        sinceTime: "2024-01-01T00:00:00Z",
-        offsetRows: step,
-        limitRows: 1,
-      });
-      expect(page.totalRows).toBe((step + 1) * ROWS_PER_BATCH);
-    }
-  });
-
   it("D-3.4 pages stay exact when the other instance moves rows between them", async (storage, store) => {
     const reader = await TableUnderTest.prepare(storage, EVENTS);
     const writer = new TableUnderTest(await openSecond(store), EVENTS);

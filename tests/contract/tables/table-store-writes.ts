@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
-import { heldRows } from "../held-values.ts";
 import { asWrites, TableUnderTest } from "./table-under-test.ts";
 
 const ITEMS = makeTable({
@@ -49,19 +48,11 @@ const SHOWN = makeTable({
   },
 });
 
-const NEWER = makeTable({
-  timestamp_column: "at",
-  upsert_key: ["k"],
-  conflict: "newer",
-  columns: { k: { type: "text" }, at: { type: "datetime" }, v: { type: "integer" } },
-});
-
 /** What `write()` does with new and existing keys. */
 export function tableWriteTests(harness: StoreHarness): void {
   describe(`${harness.name}: writes`, () => {
     upsertTests(harness);
     hiddenColumnTests(harness);
-    newerTests(harness);
   });
 }
 
@@ -168,16 +159,6 @@ function upsertTests(harness: StoreHarness): void {
     ]);
   });
 
-  it("D-3.4 page() and count() see a write as soon as it is acknowledged", async (storage) => {
-    const table = await TableUnderTest.prepare(storage, ITEMS);
-    for (let v = 1; v <= 20; v++) {
-      await table.write({ k: String(v % 10), v });
-      const { rows, totalRows } = await table.page();
-      expect([totalRows, await table.count()]).toEqual([Math.min(v, 10), Math.min(v, 10)]);
-      expect(rows.find((row) => row["k"] === String(v % 10))?.["v"]).toBe(v);
-    }
-  });
-
   it("D-7.9.2 pages that are read during a large write() show the state before it, or after it", async (storage) => {
     const table = await TableUnderTest.prepare(storage, ITEMS);
     await table.write(...Array.from({ length: 1_500 }, (_, i) => ({ k: `first-${i}`, v: 0 })));
@@ -265,76 +246,5 @@ function hiddenColumnTests(harness: StoreHarness): void {
     await table.write({ k: "a" }, { k: "b", secret: "s" });
     await table.write({ k: "a" }, { k: "b" });
     expect(await table.rows()).toEqual([{ k: "a" }, { k: "b" }]);
-  });
-}
-
-function newerTests(harness: StoreHarness): void {
-  const it = storeTests(harness);
-
-  it("D-3.9 write() with conflict newer leaves a row that is newer than the record", async (storage) => {
-    const table = await TableUnderTest.prepare(storage, NEWER);
-    await table.write({ k: "a", at: "2024-01-02T00:00:00.000001Z", v: 1 });
-    await table.write({ k: "a", at: "2024-01-02T00:00:00Z", v: 2 });
-    expect(await table.column("v")).toEqual([1]);
-    await table.write({ k: "a", at: "2024-01-02T00:00:00.000001Z", v: 3 });
-    expect(await table.column("v")).toEqual([3]);
-    await table.write({ k: "a", at: "2024-01-02T00:00:00.001Z", v: 4 });
-    expect(await table.column("v")).toEqual([4]);
-  });
-
-  it("D-3.9 write() with conflict newer takes null and unparseable times for older than any other", async (storage) => {
-    const table = await TableUnderTest.prepare(storage, NEWER);
-    await table.write({ k: "a", at: null, v: 1 });
-    await table.write(...heldRows(harness, NEWER, [{ k: "a", at: "not a time", v: 2 }]));
-    expect(await table.column("v")).toEqual([2]);
-    await table.write({ k: "a", at: null, v: 3 });
-    expect(await table.column("v")).toEqual([3]);
-    await table.write({ k: "a", at: "0001-01-01T00:00:00Z", v: 4 });
-    expect(await table.column("v")).toEqual([4]);
-    const older = [
-      { k: "a", at: null, v: 5 },
-      { k: "a", at: "not a time", v: 6 },
-    ];
-    await table.write(...heldRows(harness, NEWER, older));
-    expect(await table.rows()).toEqual([{ k: "a", at: "0001-01-01T00:00:00Z", v: 4 }]);
-  });
-
-  it("D-3.9 write() with conflict newer compares within one push, too", async (storage) => {
-    const table = await TableUnderTest.prepare(storage, NEWER);
-    await table.write(
-      { k: "a", at: "2024-01-02T00:00:00Z", v: 1 },
-      { k: "a", at: "2024-01-03T00:00:00Z", v: 2 },
-      { k: "a", at: "2024-01-01T00:00:00Z", v: 3 },
-    );
-    expect(await table.rows()).toEqual([{ k: "a", at: "2024-01-03T00:00:00Z", v: 2 }]);
-  });
-
-  it("D-3.9 write() with conflict newer compares dates", async (storage) => {
-    const definition = makeTable({
-      timestamp_column: "day",
-      upsert_key: ["k"],
-      conflict: "newer",
-      columns: { k: { type: "text" }, day: { type: "date" }, v: { type: "integer" } },
-    });
-    const table = await TableUnderTest.prepare(storage, definition);
-    await table.write({ k: "a", day: "2024-01-10", v: 1 });
-    await table.write({ k: "a", day: "2024-01-09", v: 2 });
-    expect(await table.column("v")).toEqual([1]);
-    await table.write({ k: "a", day: "2024-01-10", v: 3 });
-    expect(await table.column("v")).toEqual([3]);
-  });
-
-  it("D-3.9 write() with conflict newer and no update columns only inserts", async (storage) => {
-    const definition = makeTable({
-      timestamp_column: "at",
-      upsert_key: ["k"],
-      conflict: "newer",
-      update_columns: [],
-      columns: { k: { type: "text" }, at: { type: "datetime" } },
-    });
-    const table = await TableUnderTest.prepare(storage, definition);
-    await table.write({ k: "a", at: "2024-01-01T00:00:00Z" });
-    await table.write({ k: "a", at: "2024-01-02T00:00:00Z" });
-    expect(await table.column("at")).toEqual(["2024-01-01T00:00:00Z"]);
   });
 }

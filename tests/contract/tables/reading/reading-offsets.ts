@@ -31,25 +31,6 @@ export function readingOffsetTests(harness: StoreHarness<ReadingParts>): void {
       expect(await table.count()).toBe(5);
     });
 
-    it("D-7.9 page() ends before its JSON is too large, but not before its first row", async (storage) => {
-      const table = await TableUnderTest.prepare(storage, PLAIN);
-      const names = Array.from({ length: 40 }, (_, i) => String(i).padStart(2, "0"));
-      await table.write(...names.map((name) => ({ name, note: "é".repeat(500) })));
-      const rowBytes = Buffer.byteLength(JSON.stringify({ name: "00", note: "é".repeat(500) }));
-      const counted = async (rows: number, offsetRows = 0, limitRows = 100) => {
-        const maxJsonBytes = Math.max(1, rows * (rowBytes + 1) + 1);
-        const page = await table.page({ offsetRows, limitRows, maxJsonBytes });
-        expect(page.totalRows).toBe(40);
-        return page.rows.map(({ name }) => name);
-      };
-      expect(await counted(25)).toEqual(names.slice(0, 25));
-      expect(await counted(25, 25)).toEqual(names.slice(25));
-      expect(await counted(25, 3, 20)).toEqual(names.slice(3, 23));
-      expect(await counted(2, 38)).toEqual(names.slice(38));
-      expect(await counted(0, 7)).toEqual(["07"]);
-      expect(await counted(0, 40)).toEqual([]);
-    });
-
     it("D-3.4 page() of an empty table has no rows and total 0", async (storage) => {
       for (const definition of [EVENTS, PLAIN]) {
         const table = await TableUnderTest.prepare(storage, definition);
