@@ -66,6 +66,17 @@ describe("the calls of the last minute", () => {
     expect([window.calls, window.blockingMs(300)]).toEqual([0, null]);
   });
 
+  test("D-6.4.2 those of a clock that was ahead count for a minute from when it was set back", () => {
+    const window = new CallWindow(NO_CALLS);
+    for (const atMs of [3_600_000, 3_600_001]) window.add({ atMs, calls: 1 });
+    window.settle(1_000);
+    expect([window.calls, window.blockingMs(2)]).toEqual([2, 1_000]);
+    window.settle(60_999);
+    expect(window.calls).toBe(2);
+    window.settle(61_000);
+    expect(window.calls).toBe(0);
+  });
+
   test("D-6.4 a page has some two thousand bytes, and one of many is needed", () => {
     const kept = new Kept();
     let window = kept.open([]);
@@ -120,5 +131,5 @@ describe("the calls of the last minute", () => {
         kept.keep(window);
       }
     }
-  });
+  }, 60_000);
 });
