@@ -6,7 +6,6 @@ import {
   AuditVerifications,
 } from "../../src/usecases/reputation/audit/audit-verifications.ts";
 import type { VerifyAuditDeps } from "../../src/usecases/reputation/audit/verify-audit.ts";
-import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
   AUDIT_KEY,
@@ -17,6 +16,7 @@ import {
   Scene,
 } from "../contract/lookups/reputation-harness.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
+import { forgetful } from "../support/value-caches.ts";
 
 const PROBLEM = new AppError("store_unavailable", "The store is gone");
 

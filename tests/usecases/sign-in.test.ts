@@ -6,7 +6,6 @@ import { storedSessionId } from "../../src/usecases/reputation/accounts/identity
 import { KeyedMac } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { Semaphore } from "../../src/usecases/reputation/accounts/semaphore.ts";
 import { signIn } from "../../src/usecases/reputation/accounts/sessions.ts";
-import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
   BY_ROOT,
@@ -17,6 +16,7 @@ import {
 } from "../contract/lookups/reputation-harness.ts";
 import { accountDeps } from "../support/account-deps.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
+import { forgetful } from "../support/value-caches.ts";
 
 const PEPPER_MAC = new KeyedMac(MAC, new Uint8Array(32));
 const STORED_ID = storedSessionId(accountDeps({ pepperMac: PEPPER_MAC }), "session-1");

@@ -8,7 +8,6 @@ import {
   type VerifyAuditDeps,
   verifyAudit,
 } from "../../src/usecases/reputation/audit/verify-audit.ts";
-import { forgetful } from "../adapters/sqlite/reputation-support.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
   AUDIT_KEY,
@@ -17,6 +16,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../contract/lookups/reputation-harness.ts";
+import { forgetful } from "../support/value-caches.ts";
 
 const SIGNING = { mac: MAC, auditKey: AUDIT_KEY };
 

@@ -1,6 +1,5 @@
 // Stores of MongoDB for the tests of the reputation half.
 
-import { LruValueCache } from "../../../src/adapters/lru-cache/lru-value-cache.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { ValueCache } from "../../../src/ports/runtime/value-cache.ts";
 import {
@@ -13,9 +12,11 @@ import {
   MAC,
   openParts,
   type ReputationParts,
-  Scene,
+  realScene,
+  type Scene,
 } from "../../contract/lookups/reputation-harness.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
+import { remembering } from "../../support/value-caches.ts";
 import { makeDatabase, type TestDatabase } from "./support.ts";
 
 /** A store whose time the tests decide. */
@@ -34,19 +35,6 @@ export async function openReputationStore(
     advance: async (durationMs) => clock.advance(durationMs),
     dispose: () => database.dispose(),
   };
-}
-
-/** A cache that remembers nothing. */
-export function forgetful<Value extends object>(): ValueCache<Value> {
-  const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  const nothing = () => {};
-  return { get: () => null, set: nothing, delete: nothing, clear: nothing, counts: () => counts };
-}
-
-/** The cache of the service. */
-export function remembering<Value extends object>(): ValueCache<Value> {
-  const clock = { monotonicMs: () => 0 };
-  return new LruValueCache<Value>({ maxEntries: 1_000, ttlMs: 1_000, clock });
 }
 
 /** Durations as they pass, and jumps. */
@@ -73,13 +61,6 @@ export const USAGES = { kind: "usage" };
 /** A plan that stops nobody. */
 export const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000_000 } as const;
 
-const REAL_TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
-
-/** A scene of an instance that goes by the server's time. */
-export function realScene(parts: ReputationParts): Scene {
-  return new Scene(parts, { storage: parts, ...REAL_TIME });
-}
-
 /** Opens an instance that goes by the server's time, closed after the test. */
 export async function openScene(database: TestDatabase, options = ""): Promise<Scene> {
   return realScene(await openParts(await database.open(options), remembering));
@@ -96,11 +77,4 @@ export async function failureOf(promise: Promise<unknown>): Promise<unknown> {
     () => undefined,
     (error: unknown) => error,
   );
-}
-
-/** How often each word occurs. */
-export function countWords(words: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const word of words) counts[word] = (counts[word] ?? 0) + 1;
-  return counts;
 }

@@ -1,6 +1,5 @@
 // What the stores promise holds for tables that another program made, which get no column to order by. D-11.4.
 import { Database } from "bun:sqlite";
-import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { liveEndsContract } from "../../contract/live-ends-contract.ts";
 import { readingContract } from "../../contract/tables/reading/reading-contract.ts";
 import { tableMarkerTests } from "../../contract/tables/table-store-markers.ts";
@@ -10,15 +9,12 @@ import { createTableSql } from "./foreign-tables.ts";
 import { openFileStore } from "./stores-support.ts";
 
 /** A store whose tables an application makes, right before they are prepared. */
-async function openForeignStore() {
-  return await openFileStore({
-    prepared(path: string, tables: readonly Table[]) {
-      const application = new Database(path);
-      for (const table of tables) application.run(createTableSql(table));
-      application.close();
-    },
+const openForeignStore = () =>
+  openFileStore((path, tables) => {
+    const application = new Database(path);
+    for (const table of tables) application.run(createTableSql(table));
+    application.close();
   });
-}
 
 const FOREIGN = {
   name: "SQLite, tables of another program",

@@ -21,19 +21,11 @@ export async function openMemoryStore(): Promise<OpenedStore<SqliteStorage & Run
   return { storage: withRunParts(storage), ...timeOf(clock), dispose: () => storage.close() };
 }
 
-export interface FileStoreOptions {
-  /** Where its folder is: in memory shared by processes where many commits are what is tested. */
-  readonly parent?: string;
-  /** Is told what is about to be prepared in the file. */
-  readonly prepared?: (path: string, tables: readonly Table[]) => void;
-}
-
-/** A store in a file of its own. */
-export async function openFileStore({
-  parent = tmpdir(),
-  prepared,
-}: FileStoreOptions = {}): Promise<OpenedStore<SqliteStorage & RunParts>> {
-  const folder = await mkdtemp(join(parent, "repsync-sqlite-"));
+/** A store in a file of its own; `prepared` is told what is about to be prepared in the file. */
+export async function openFileStore(
+  prepared?: (path: string, tables: readonly Table[]) => void,
+): Promise<OpenedStore<SqliteStorage & RunParts>> {
+  const folder = await mkdtemp(join(tmpdir(), "repsync-sqlite-"));
   const path = join(folder, "data", "test.db");
   const clock = new FakeClock();
   const opened: SqliteStorage[] = [];

@@ -23,13 +23,13 @@ export class SqliteFile {
   }
 
   /** Makes a folder of its own; the file is there once it is opened. */
-  static async make(parent = tmpdir()): Promise<SqliteFile> {
-    return new SqliteFile(await mkdtemp(join(parent, "repsync-sqlite-")));
+  static async make(): Promise<SqliteFile> {
+    return new SqliteFile(await mkdtemp(join(tmpdir(), "repsync-sqlite-")));
   }
 
-  /** Runs a test on a new file, and removes it after; in shared memory where many commits are what is tested. */
-  static async use(body: (file: SqliteFile) => Promise<void>, parent = tmpdir()): Promise<void> {
-    const file = await SqliteFile.make(parent);
+  /** Runs a test on a new file, and removes it after. */
+  static async use(body: (file: SqliteFile) => Promise<void>): Promise<void> {
+    const file = await SqliteFile.make();
     try {
       await body(file);
     } finally {

@@ -179,6 +179,12 @@ export class Scene {
   }
 }
 
+/** A scene of an instance that goes by its store's time, or by that of the machine. */
+export function realScene(parts: ReputationParts): Scene {
+  const time = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
+  return new Scene(parts, { storage: parts, ...time });
+}
+
 /** What became of a lookup, in one word. */
 export function wordOf(outcome: LookupOutcome): string {
   if (outcome.kind !== "answered") return outcome.problem;

@@ -2,7 +2,7 @@
 import { describe } from "bun:test";
 import { openReputationStore } from "../../adapters/mongodb/reputation-support.ts";
 import { makeDatabase } from "../../adapters/postgres/support.ts";
-import { asReputation, forgetful, remembering } from "../../adapters/sqlite/reputation-support.ts";
+import { asReputation } from "../../adapters/sqlite/reputation-support.ts";
 import { openFileStore } from "../../adapters/sqlite/stores-support.ts";
 import type { ReputationHarness } from "../../contract/lookups/reputation-harness.ts";
 import { openMemoryStore } from "../../support/stores/memory-store.ts";
@@ -10,6 +10,7 @@ import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
 import { IS_QUICK } from "../../support/test-part.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
+import { forgetful, remembering } from "../../support/value-caches.ts";
 
 const STORES: readonly (ReputationHarness & { readonly isAvailable: boolean })[] = [
   {

@@ -2,10 +2,10 @@
 import { describe, expect } from "bun:test";
 import { PROFILES } from "../../../contract/documents/document-table-conflicts.ts";
 import { records } from "../../../contract/documents/tables-harness.ts";
-import { openParts } from "../../../contract/lookups/reputation-harness.ts";
+import { openParts, realScene } from "../../../contract/lookups/reputation-harness.ts";
 import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
-import { forgetful, realScene } from "../reputation-support.ts";
+import { forgetful } from "../../../support/value-caches.ts";
 import { databaseTest } from "../support.ts";
 
 describe.skipIf(!mongoAvailable)("MongoDB: erased people", () => {

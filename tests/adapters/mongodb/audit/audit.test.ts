@@ -1,27 +1,9 @@
 // D-6.5 in the collections themselves: every change of them is found, and no reply is ahead of its record.
 import { describe, expect } from "bun:test";
-import type { Binary } from "mongodb";
-import { verifyAudit } from "../../../../src/usecases/reputation/audit/verify-audit.ts";
-import { BY_ROOT, openParts, wordOf } from "../../../contract/lookups/reputation-harness.ts";
-import { MAC } from "../../../repositories/support/people.ts";
-import { SEED } from "../../../support/seed.ts";
+import { BY_ROOT, wordOf } from "../../../contract/lookups/reputation-harness.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
-import {
-  BLOCKS,
-  failureOf,
-  LEDGER,
-  openScene,
-  remembering,
-  verify,
-} from "../reputation-support.ts";
-import { loadUntilKilled } from "../service.ts";
+import { failureOf, LEDGER, openScene, verify } from "../reputation-support.ts";
 import { databaseTest } from "../support.ts";
-
-/** Of the records of a block, whose first half is what they share. */
-function requestIdsIn(packed: Binary): readonly string[] {
-  const [, own] = JSON.parse(new TextDecoder().decode(packed.value()));
-  return own.map(([, requestId]: readonly string[]) => requestId);
-}
 
 describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
   databaseTest(
@@ -67,30 +49,6 @@ describe.skipIf(!mongoAvailable)("MongoDB: the audit log verifies", () => {
         await scene.parts.administration.release("ana", BY_ROOT);
       }
       expect((await verify(scene.parts)).problem).toBeNull();
-    },
-  );
-
-  databaseTest(
-    "D-6.5 every reply received before kill -9 has its record, and the log verifies",
-    async (database) => {
-      const random = (below: number) => Math.floor((((SEED * 7919) % 10_007) / 10_007) * below);
-      for (let round = 0; round < 2; round++) {
-        const received = await loadUntilKilled(database.url, 40 + random(200) + round * 200);
-        // What it left open would otherwise keep its collections from being dropped for a minute.
-        await database.db.admin().command({ killAllSessions: [] });
-        const blocks = await database.db.collection(LEDGER).find(BLOCKS).toArray();
-        const kept = new Set(blocks.flatMap(({ packed }) => requestIdsIn(packed as Binary)));
-        expect(received.filter((id) => !kept.has(id))).toEqual([]);
-        expect(received.length).toBeGreaterThan(0);
-        const pepper = await database.db
-          .collection("repsync_secrets")
-          .findOne({ name: "api_key_pepper" });
-        const encoder = new TextEncoder();
-        const pepperKey = encoder.encode(String(pepper?.["secret"]));
-        const auditKey = encoder.encode(MAC.hmacHex(pepperKey, "repsync.audit.key.v1"));
-        const parts = await openParts(await database.open(), remembering);
-        expect((await verifyAudit({ audit: parts.audit, mac: MAC, auditKey })).problem).toBeNull();
-      }
     },
   );
 });

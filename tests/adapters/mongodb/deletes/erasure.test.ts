@@ -9,12 +9,13 @@ import {
   NAME_KEY,
   PLATFORM_ACCOUNTS,
   PROFILES,
+  realScene,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
-import { forgetful, realScene } from "../reputation-support.ts";
+import { forgetful } from "../../../support/value-caches.ts";
 import { databaseTest } from "../support.ts";
 import { holdRecording } from "./support.ts";
 

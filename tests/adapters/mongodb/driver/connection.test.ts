@@ -3,7 +3,6 @@
 import { describe, expect, spyOn, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
-import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandStartedEvent, type Document, MongoClient } from "mongodb";
@@ -12,6 +11,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { type AppError, isAppError } from "../../../../src/domain/shared/errors.ts";
 import { LEASES } from "../../../../src/repositories/run-collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
+import { freePort } from "../../../e2e/support/free-port.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { findMongod } from "../../../support/stores/mongod-binary.mjs";
@@ -156,43 +156,6 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     }
   });
 
-  it("D-3.8 pushes of several instances to the same keys are each written whole, and numbered once", async (database) => {
-    const instances = await Promise.all([1, 2, 3, 4].map(() => database.open()));
-    await instances[0]?.tables.prepare([ITEMS]);
-    const shared = Array.from({ length: 20 }, (_, n) => `shared ${n}`);
-    await Promise.all(
-      instances.flatMap((storage, writer) =>
-        [0, 1].map(async (lane) => {
-          for (let turn = 0; turn < 8; turn++) {
-            const v = writer * 100 + lane * 10 + turn;
-            const keys = [`own ${v}`, ...(turn % 2 === 0 ? shared : shared.toReversed())];
-            const writes = asWrites(keys.map((k) => ({ k, at: AT, v })));
-            expect((await writeTo(storage, ITEMS, writes)).failures).toEqual([]);
-          }
-        }),
-      ),
-    );
-    const table = new TableUnderTest(await database.open(), ITEMS);
-    const rows = await table.rows();
-    expect(rows.length).toBe(20 + 64);
-    expect(new Set(rows.map(({ id }) => id)).size).toBe(20 + 64);
-    expect(new Set(rows.filter(({ k }) => shared.includes(String(k))).map(({ v }) => v)).size).toBe(
-      1,
-    );
-  });
-
-  it("D-2.4 ten instances may prepare at once, and all read and write then", async (database) => {
-    const instances = await Promise.all(Array.from({ length: 10 }, () => database.open()));
-    await Promise.all(instances.map((storage) => storage.tables.prepare([ITEMS])));
-    await Promise.all(
-      instances.map((storage, n) =>
-        writeTo(storage, ITEMS, asWrites([{ k: `k${n}`, at: null, v: n }])),
-      ),
-    );
-    const counts = await Promise.all(instances.map((storage) => storage.tables.count(ITEMS)));
-    expect(counts).toEqual(Array.from({ length: 10 }, () => 10));
-  });
-
   it("D-3.10 count() throws for a table whose collection was dropped", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
@@ -291,10 +254,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
   });
 
   test("D-6.8, D-10.4 a deployment that is not there is reported by its hosts when the time is over", async () => {
-    const server = createServer().listen(0, "127.0.0.1");
-    await new Promise((resolve) => server.once("listening", resolve));
-    const { port } = server.address() as AddressInfo;
-    await new Promise((resolve) => server.close(resolve));
+    const port = await freePort();
     const url = `mongodb://me:s3cret@127.0.0.1:${port}/db?serverSelectionTimeoutMS=100`;
     const error = await refusalOf(openMongoStorage({ url, clock: hastyClock() }));
     expect(error).toMatchObject({
@@ -370,10 +330,7 @@ async function withMongod(
   work: (port: number) => Promise<void>,
 ): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "repsync-mongod-"));
-  const server = createServer().listen(0, "127.0.0.1");
-  await new Promise((resolve) => server.once("listening", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
+  const port = await freePort();
   const untilStdinEnds = '"$@" </dev/null >/dev/null 2>&1 & read -r _; kill -9 $!; wait $!';
   const options = ["--bind_ip", "127.0.0.1", "--port", String(port), "--dbpath", folder];
   const child = spawn(

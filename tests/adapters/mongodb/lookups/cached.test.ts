@@ -7,19 +7,13 @@ import {
   BY_ROOT,
   openParts,
   PROFILES,
+  realScene,
   type Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
-import {
-  LaterClock,
-  LEDGER,
-  openScene,
-  realScene,
-  remembering,
-  UNLIMITED,
-  verify,
-} from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
+import { LaterClock, LEDGER, openScene, UNLIMITED, verify } from "../reputation-support.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
 
 const VERSIONS = "repsync_versions";

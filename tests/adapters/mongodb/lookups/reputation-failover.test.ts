@@ -11,11 +11,17 @@ import {
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../../src/domain/shared/limits.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
-import { openParts, type Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
+import {
+  openParts,
+  realScene,
+  type Scene,
+  wordOf,
+} from "../../../contract/lookups/reputation-harness.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
 import { type ReplicaSet, startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
-import { failureOf, realScene, remembering, UNLIMITED, verify } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
+import { failureOf, UNLIMITED, verify } from "../reputation-support.ts";
 
 const TEST_TIMEOUT_MS = 240_000;
 const KILLS = 2;

@@ -4,7 +4,7 @@ import { openParts } from "../../../contract/lookups/reputation-harness.ts";
 import { lookupSuite } from "../../../repositories/lookups/lookup-suite.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { remembering } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
 import { makeDatabase } from "../support.ts";
 
 const APP_NAME = "repsync_reputation_faults";

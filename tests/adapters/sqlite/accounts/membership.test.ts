@@ -1,18 +1,16 @@
 // D-5.4, D-5.5, D-8.2 on the file itself: profiles that it refuses, and what an erasure leaves of somebody.
 import { expect, test } from "bun:test";
-import { openParts, Scene } from "../../../contract/lookups/reputation-harness.ts";
+import { openParts, realScene } from "../../../contract/lookups/reputation-harness.ts";
 import { liveAndErase, NAME } from "../../../repositories/support/live-and-erase.ts";
-import { remembering } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
-
-const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 
 test("D-5.4 enrol() of a profile that a rule of the table refuses says so, and makes no account", () =>
   SqliteFile.use(async (file) => {
     const parts = await openParts(await file.open(), remembering);
     file.openElsewhere().run(`CREATE TRIGGER application BEFORE INSERT ON profiles
       BEGIN SELECT RAISE(ABORT, 'profiles are full'); END`);
-    await expect(new Scene(parts, { storage: parts, ...TIME }).enrol("ana")).rejects.toMatchObject({
+    await expect(realScene(parts).enrol("ana")).rejects.toMatchObject({
       kind: "conflict",
       message: "No profile can be made here: profiles are full",
     });
@@ -22,7 +20,7 @@ test("D-5.4 enrol() of a profile that a rule of the table refuses says so, and m
 test("D-5.5 erase() removes a person's counts, and nobody else's", () =>
   SqliteFile.use(async (file) => {
     const parts = await openParts(await file.open(), remembering);
-    const scene = new Scene(parts, { storage: parts, ...TIME });
+    const scene = realScene(parts);
     for (const name of ["ana", "bea"]) {
       await scene.enrol(name);
       await scene.lookUp((await scene.giveKey(name)).hash, "x");
@@ -38,7 +36,7 @@ test("D-5.5 erase() removes a person's counts, and nobody else's", () =>
 test("D-8.2 no table holds the name of somebody who was erased, also once it is released", () =>
   SqliteFile.use(async (file) => {
     const parts = await openParts(await file.open(), remembering);
-    const scene = new Scene(parts, { storage: parts, ...TIME });
+    const scene = realScene(parts);
     await liveAndErase(scene, parts);
     const tool = file.openElsewhere();
     const tables = tool

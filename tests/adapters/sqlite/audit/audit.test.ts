@@ -7,44 +7,22 @@ import {
   MAC,
   openParts,
   type ReputationParts,
-  Scene,
+  realScene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../../support/audit-records.ts";
 import { failureOf } from "../../../support/failure-of.ts";
-import { remembering } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
-
-const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 
 const verify = ({ audit }: ReputationParts) =>
   verifyAudit({ audit, mac: MAC, auditKey: AUDIT_KEY });
 
 describe("SQLite: the audit log verifies", () => {
-  test("D-6.5, D-5.8 a lookup whose record cannot be written is not answered, and does not count", () =>
-    SqliteFile.use(async (file) => {
-      const parts = await openParts(await file.open(), remembering);
-      const scene = new Scene(parts, { storage: parts, ...TIME });
-      await scene.enrol("ana");
-      await scene.consent("ana");
-      const { hash } = await scene.giveKey("ana");
-      for (let i = 0; i < 7; i++) await scene.lookUp(hash, "ana");
-      const tool = file.openElsewhere();
-      tool.run("ALTER TABLE repsync_lookup_log RENAME TO moved_away");
-      expect(await failureOf(scene.lookUp(hash, "ana"))).toMatchObject({
-        kind: "store_unavailable",
-      });
-      tool.run("ALTER TABLE moved_away RENAME TO repsync_lookup_log");
-      expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("allowed");
-      const limits = { callsPerMinute: 30, callsPerMonth: null };
-      expect((await parts.usage.read("ana", limits)).reading.minuteCalls).toBe(8);
-      expect(await verify(parts)).toMatchObject({ problem: null, records: 8 });
-    }));
-
   test("D-6.5 a byte that is changed in the file itself, in any record, is found and named", () =>
     SqliteFile.use(async (file) => {
       const parts = await openParts(await file.open(), remembering);
-      const scene = new Scene(parts, { storage: parts, ...TIME });
+      const scene = realScene(parts);
       await scene.enrol("ana");
       const { hash } = await scene.giveKey("ana");
       for (let i = 0; i < 5; i++) await scene.lookUp(hash, "ana");
@@ -71,7 +49,7 @@ describe("SQLite: the audit log verifies", () => {
   test("D-6.1, D-6.3 a file that is restored from a copy gives nobody the consents that it lost", () =>
     SqliteFile.use(async (file) => {
       const parts = await openParts(await file.open(), remembering);
-      const scene = new Scene(parts, { storage: parts, ...TIME });
+      const scene = realScene(parts);
       await scene.enrol("ana");
       const { hash } = await scene.giveKey("ana");
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("consent_required");

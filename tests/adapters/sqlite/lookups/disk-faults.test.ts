@@ -2,14 +2,18 @@
 import { describe, expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
-import { openParts, Scene, wordOf } from "../../../contract/lookups/reputation-harness.ts";
+import {
+  openParts,
+  realScene,
+  Scene,
+  wordOf,
+} from "../../../contract/lookups/reputation-harness.ts";
 import { auditRecords } from "../../../support/audit-records.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { remembering } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
 
-const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 const LIMITS = { callsPerMinute: 1_000_000, callsPerMonth: null };
 const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000 } as const;
 const SQLITE_IOERR = 10;
@@ -65,7 +69,7 @@ describe("SQLite: lookups and the disk", () => {
         }),
         remembering,
       );
-      const scene = new Scene(parts, { storage: parts, ...TIME });
+      const scene = realScene(parts);
       await scene.enrol("ana");
       const { hash } = await scene.giveKey("ana");
       expect(wordOf(await scene.lookUp(hash, "x"))).toBe("profile_not_found");
@@ -78,7 +82,7 @@ describe("SQLite: lookups and the disk", () => {
       SqliteFile.use(async (file) => {
         const disk = new Disk();
         const parts = await openParts(await file.open({}, disk.openSqlite), remembering);
-        const scene = new Scene(parts, { storage: parts, ...TIME });
+        const scene = realScene(parts);
         await scene.enrol("ana", UNLIMITED);
         const { hash, id: keyId } = await scene.giveKey("ana");
         const { id } = await scene.consent("ana");
@@ -110,7 +114,7 @@ describe("SQLite: lookups and the disk", () => {
         remembering,
         clock,
       );
-      const scene = new Scene(parts, { ...TIME, storage: parts, nowMs: () => clock.nowMs() });
+      const scene = new Scene(parts, { ...realScene(parts).store, nowMs: () => clock.nowMs() });
       await scene.enrol("ana", UNLIMITED);
       const { hash } = await scene.giveKey("ana");
       await scene.consent("ana");
@@ -140,7 +144,7 @@ describe("SQLite: lookups and the disk", () => {
   test("D-8.3 a batch that waits for another process is given up at its deadline", () =>
     SqliteFile.use(async (file) => {
       const parts = await openParts(await file.open({ clock: new FakeClock() }), remembering);
-      const scene = new Scene(parts, { storage: parts, ...TIME });
+      const scene = realScene(parts);
       await scene.enrol("ana");
       const { hash } = await scene.giveKey("ana");
       const tool = file.openElsewhere();
@@ -161,7 +165,7 @@ describe("SQLite: lookups and the disk", () => {
       SqliteFile.use(async (file) => {
         const disk = new Disk();
         const parts = await openParts(await file.open({}, disk.openSqlite), remembering);
-        const scene = new Scene(parts, { storage: parts, ...TIME });
+        const scene = realScene(parts);
         await scene.enrol("ana", UNLIMITED);
         const { hash } = await scene.giveKey("ana");
         disk.resultCode = resultCode;

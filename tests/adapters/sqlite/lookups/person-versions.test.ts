@@ -9,14 +9,14 @@ import {
   PLATFORM_ACCOUNTS,
   PROFILES,
   type ReputationParts,
-  Scene,
+  realScene,
+  type Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
 import { accessLog } from "../../../support/access-log.ts";
-import { remembering } from "../reputation-support.ts";
+import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
 
-const TIME = { nowMs: () => Date.now(), advance: async () => {}, dispose: async () => {} };
 const UNLIMITED = { plan: "enterprise", rateLimitPerMinute: 1_000_000 } as const;
 
 /** An instance with a caller, whose caches tell how they have done: people first, then absent names. */
@@ -30,7 +30,7 @@ class Instance {
 
   private constructor(parts: ReputationParts, counts: readonly (() => CacheCounts)[]) {
     this.parts = parts;
-    this.scene = new Scene(parts, { storage: parts, ...TIME });
+    this.scene = realScene(parts);
     this.#counts = counts;
   }
 

@@ -3,9 +3,9 @@ import { makeReputation } from "../../../../src/app/reputation.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
-import type { ValueCache } from "../../../../src/ports/runtime/value-cache.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
+import { forgetful } from "../../../support/value-caches.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
 import {
   AUDIT_KEY,
@@ -152,11 +152,4 @@ async function keysOf(parts: TombstoneParts, table: Table) {
 function makeAccount(username: string): Account {
   const email = `${username}@example.com`;
   return { ...NEW_ACCOUNT, username, email, passwordHash: "hash", createdAtMs: 0 };
-}
-
-/** A cache that remembers nothing. */
-function forgetful<Value extends object>(): ValueCache<Value> {
-  const counts = { hits: 0, misses: 0, evictions: 0, entries: 0 };
-  const nothing = () => {};
-  return { get: () => null, set: nothing, delete: nothing, clear: nothing, counts: () => counts };
 }
