@@ -193,24 +193,6 @@ describe.each(Object.entries(SERVERS))("against %s", (name, server) => {
     expect((await runOf(ends, { direction: "push" })).run).toMatchObject({ changed: 0 });
   });
 
-  test("D-7.11 an idle schedule shows that nothing changes", async () => {
-    const ends = await makeTwoEnds({ server });
-    put(ends.here, ends.table, [
-      ["a", "1", OLD],
-      ["b", "1", "2026-03-01T11:59:50Z"],
-      ["n", "1", null],
-    ]);
-    put(ends.there, ends.table, [
-      ["c", "1", NEW],
-      ["d", "1", "2026-03-01T11:59:55Z"],
-    ]);
-    await runOf(ends, { direction: "both" });
-    for (let i = 0; i < 3; i++) {
-      const { run } = await runOf(ends, { direction: "both" });
-      expect(run).toMatchObject({ totalPushed: 0, changed: 0, kept: 0 });
-    }
-  });
-
   test("D-4.11, D-7.1 a dry run of a push counts what the run then sends", async () => {
     const ends = await makeTwoEnds({ server });
     put(ends.there, ends.table, [["a", "1", OLD]]);

@@ -179,12 +179,6 @@ describe.each([...PATHS, ["a repsync remote of before", untold] as const])(
   },
 );
 
-test("D-11.10.2 force overwrites the row at a remote that tells its rule", async () => {
-  const ends = await guardedEnds({});
-  expect(await repair(ends, "push", false, true)).toMatchObject({ repaired: 3, kept: 0 });
-  expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
-});
-
 test("D-11.10.2 a row that became newer at the remote after it was looked at is kept and counted", async () => {
   const ends = await guardedEnds({});
   ends.intercept = ({ kind, records = [] }, send) => {
@@ -194,24 +188,6 @@ test("D-11.10.2 a row that became newer at the remote after it was looked at is 
   expect(await repair(ends, "push")).toMatchObject({ repaired: 1, kept: 2 });
   expect(rowsOf(ends.there, ends.table)).toContainEqual(["m", "newest", NOW]);
 });
-
-test.each([["newest"], [null]] as const)(
-  "D-11.10.2 force with %p is refused: nothing says which end is to lose rows",
-  async (way) => {
-    const ends = await makeTwoEnds();
-    await expect(repair(ends, way, false, true)).rejects.toMatchObject({
-      kind: "invalid_request",
-    });
-  },
-);
-
-test.each([["newest"], [null]] as const)(
-  "D-7.6.9 delete with %p is refused: nothing says which end is to lose rows",
-  async (way) => {
-    const ends = await makeTwoEnds();
-    await expect(repair(ends, way, true)).rejects.toMatchObject({ kind: "invalid_request" });
-  },
-);
 
 test("D-7.5.1 newest goes by the store's clock, whatever this machine's says", async () => {
   const ends = await makeTwoEnds();

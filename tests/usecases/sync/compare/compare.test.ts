@@ -45,15 +45,6 @@ async function differentEnds(options: TwoEndsOptions): Promise<TwoEnds> {
 }
 
 describe.each(PATHS)("%s", (_, options) => {
-  test("D-4.10 equal tables match in every row", async () => {
-    const ends = await makeTwoEnds(options);
-    for (const storage of [ends.here, ends.there]) put(storage, ends.table, manyRows(30));
-    expect(await compare(ends)).toEqual({
-      ...{ matched: 30, different: 0, missingHere: 0, missingThere: 0 },
-      examples: { different: [], missingHere: [], missingThere: [] },
-    });
-  });
-
   test("D-4.10 empty tables are equal", async () => {
     expect(await compare(await makeTwoEnds(options))).toMatchObject({ matched: 0, different: 0 });
   });
@@ -91,15 +82,6 @@ describe.each(PATHS)("%s", (_, options) => {
       ...{ matched: 31, different: 0, missingHere: 0, missingThere: 1 },
     });
     expect(ends.kept.marker("sync_last_pull_items")).toBe("");
-  });
-
-  test("D-4.10 at most 20 keys of each kind are shown, and all are counted", async () => {
-    const ends = await makeTwoEnds({ ...options, maxPageRows: 12 });
-    put(ends.here, ends.table, manyRows(50, "h"));
-    put(ends.there, ends.table, manyRows(60, "t"));
-    const { examples, ...counts } = await compare(ends);
-    expect(counts).toEqual({ matched: 0, different: 0, missingHere: 60, missingThere: 50 });
-    expect([examples.missingHere.length, examples.missingThere.length]).toEqual([20, 20]);
   });
 
   test("D-4.10 young rows that are on their way are looked at twice", async () => {
@@ -201,13 +183,5 @@ test("D-4.10 digests that lead back are no proof", async () => {
   };
   await expect(compare(ends)).rejects.toMatchObject({
     message: "The remote sent keys that are not in their order; its digests cannot be compared",
-  });
-});
-
-test("D-4.2 a comparison without a remote is a configuration problem", async () => {
-  const ends = await makeTwoEnds();
-  const deps = { ...ends.deps, remoteUrl: null };
-  await expect(compareTables(deps, { tableName: "items", repair: null })).rejects.toMatchObject({
-    kind: "sync_misconfigured",
   });
 });

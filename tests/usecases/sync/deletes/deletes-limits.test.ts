@@ -1,5 +1,6 @@
 // Deletes that do not travel: too many, with a gap in their record, answered wrongly. D-7.6.
 import { describe, expect, test } from "bun:test";
+import { compareTables } from "../../../support/rows/compare-tables.ts";
 import { manyRows, put, runOf, statusError } from "../two-ends.ts";
 import {
   both,
@@ -150,6 +151,30 @@ describe("a record with a gap", () => {
       expect([keysOf(ends.here, ends), keysOf(ends.there, ends)]).toEqual([[], ["a", "new"]]);
     });
   }
+
+  test.each(["push", "pull"] as const)(
+    "D-7.6.4 ends a %s from a place that is too old, until a repair has set it anew",
+    async (direction) => {
+      const ends = await makeEqualEnds(["a", "b"]);
+      const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+      ends.time.advance(1000);
+      remove(from, ends, "a");
+      ends.time.advance(1000);
+      await from.tombstones.prune(ends.table, "2026-03-01T12:00:02Z");
+      const { run, error } = await runOf(ends, { direction });
+      expect(run.status).toBe("failed");
+      expect(error?.text).toContain("compare the table and repair it by push or pull");
+      expect(keysOf(to, ends)).toEqual(["a", "b"]);
+      const compared = { tableName: "items", repair: "newest" } as const;
+      const newest = await ends.time.run(compareTables(ends.deps, compared));
+      expect(newest).toMatchObject({ repaired: 0, kept: 1 });
+      const repair = { ...compared, repair: direction, deletes: true };
+      const repaired = await ends.time.run(compareTables(ends.deps, repair));
+      expect(repaired).toMatchObject({ repaired: 1 });
+      expect(keysOf(to, ends)).toEqual(["b"]);
+      expect(await both(ends)).toMatchObject({ status: "success" });
+    },
+  );
 
   test("D-7.6.4 a run that stayed away for longer than tombstones are kept says so, and one that came often does not", async () => {
     const ends = await makeEqualEnds(["a"]);

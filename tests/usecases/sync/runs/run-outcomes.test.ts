@@ -44,73 +44,6 @@ test("D-4.3 a run's result has every field, and is kept", async () => {
   });
 });
 
-test("D-4.4 the events of a pull, with what arrived and how much there is", async () => {
-  const ends = await makeTwoEnds({ maxPageRows: 3 });
-  put(ends.there, ends.table, manyRows(5));
-  const started = start(ends);
-  const events: unknown[] = [];
-  const reading = (async () => {
-    for await (const event of started.news()) events.push(event);
-  })();
-  await ends.time.run(started.outcome);
-  await reading;
-  const subject = { table: "items", direction: "pull" };
-  const rates = { elapsedMs: 0, rowsPerSecond: expect.any(Number) };
-  expect(events).toEqual([
-    { type: "start", ...subject, totalRecords: 5 },
-    {
-      ...{ type: "batch", ...subject, batch: 1, totalBatches: 2, recordsSent: 3, totalSent: 3 },
-      ...{ totalRecords: 5, bytesCompressed: 20, bytesUncompressed: 200 },
-      ...{ upserted: 3, errorCount: 0, ...rates },
-    },
-    {
-      ...{ type: "batch", ...subject, batch: 2, totalBatches: 2, recordsSent: 2, totalSent: 5 },
-      ...{ totalRecords: 5, bytesCompressed: 10, bytesUncompressed: 100 },
-      ...{ upserted: 2, errorCount: 0, ...rates },
-    },
-    {
-      ...{ type: "done", ...subject, status: "success", totalPulled: 5 },
-      ...{ bytesCompressed: 30, bytesUncompressed: 300, durationMs: 0 },
-    },
-    { type: "finished" },
-  ]);
-});
-
-test("D-4.3 a run with refused records is partial", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(3));
-  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
-  const { run, events, error } = await runOf(ends);
-  expect(run).toMatchObject({ status: "partial", totalPulled: 2, errorCount: 1 });
-  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", totalPulled: 2 });
-  expect(error).toBe(null);
-});
-
-test("D-4.6 a pulled record that is refused here is kept whole, the marker moves on, and it is tried first", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(3));
-  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
-  await runOf(ends);
-  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
-  expect(ends.kept.rejected()).toMatchObject([
-    {
-      ...{ table: "items", direction: "pull", key: { k: "k-0001" }, message: "Not here" },
-      record: { k: "k-0001", v: "v", at: "2026-03-01T10:00:01Z" },
-      ...{ attempts: 1, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_400_000 },
-    },
-  ]);
-  ends.time.advance(60_000);
-  await runOf(ends);
-  expect(ends.kept.rejected()).toMatchObject([
-    { attempts: 2, firstAtMs: 1_772_366_400_000, lastAtMs: 1_772_366_460_000 },
-  ]);
-  ends.here.refuse = () => null;
-  const { run } = await runOf(ends);
-  expect(run.status).toBe("success");
-  expect(ends.kept.rejected()).toEqual([]);
-  expect(rowsOf(ends.here, ends.table)).toEqual(manyRows(3));
-});
-
 test("D-4.6 a record that no table row can be made of is refused alone", async () => {
   const ends = await makeTwoEnds();
   put(ends.there, ends.table, manyRows(2));
@@ -185,22 +118,6 @@ test("S-4.4.2 full clears the markers of both directions first, and moves every 
   expect(run).toMatchObject({ fullSync: true, totalPulled: 3 });
   expect(ends.kept.marker("sync_last_push_items")).toBe("");
   expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:02Z");
-});
-
-test("D-4.11 a dry run counts, writes nothing and leaves no trace", async () => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, [["a", "v", null], ...manyRows(3)]);
-  put(ends.here, ends.table, [["own", "v", "2026-03-01T09:00:00Z"]]);
-  const before = rowsOf(ends.here, ends.table);
-  const { run, events } = await runOf(ends, { direction: "both", isDryRun: true });
-  expect(run).toMatchObject({ status: "success", dryRun: true, totalPushed: 1, totalPulled: 4 });
-  const types = "start batch done start batch done finished";
-  expect(events.map(({ type }) => type).join(" ")).toBe(types);
-  expect(rowsOf(ends.here, ends.table)).toEqual(before);
-  expect(rowsOf(ends.there, ends.table)).toHaveLength(4);
-  expect(ends.kept.memory()).toEqual([]);
-  expect(await ends.runs.list({ limit: 10, beforeId: null })).toEqual([]);
-  expect(ends.requests.filter(({ kind }) => kind === "push")).toEqual([]);
 });
 
 test("D-4.11 a dry run counts from the markers on, and with full as if they were cleared", async () => {
@@ -281,25 +198,6 @@ test("a clock that went back by less than the allowance does no harm", async () 
     expect((await runOf(ends)).run.status).toBe("success");
     expect(ends.kept.of("pull").remoteClock).toBe(kept);
   }
-});
-
-test.each([
-  [{ isSyncEnabled: false }, "Sync is disabled; set SYNC_ENABLED=true to enable it"],
-  [{ remoteUrl: null }, "The remote's address is missing; set SYNC_REMOTE_URL"],
-  [{ remoteKey: "" }, "The remote's key is missing; set SYNC_REMOTE_KEY or SYNC_API_KEY"],
-])("D-4.2 with %j the run fails before anything is cleared", async (changes, message) => {
-  const ends = await makeTwoEnds();
-  put(ends.there, ends.table, manyRows(2));
-  await runOf(ends);
-  const broken = { ...ends, deps: { ...ends.deps, ...changes } };
-  const { run, error, events } = await runOf(broken, { isFull: true });
-  expect(run).toMatchObject({ status: "failed", error: message });
-  expect(error?.kind).toBe("sync_misconfigured");
-  expect(events).toEqual([
-    { type: "error", table: "items", direction: "pull", error: message },
-    { type: "finished" },
-  ]);
-  expect(ends.kept.marker("sync_last_pull_items")).toBe("2026-03-01T10:00:01Z");
 });
 
 test("S-6.1 any other failure is cut to 200 characters", async () => {

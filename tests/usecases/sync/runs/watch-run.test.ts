@@ -2,8 +2,6 @@
 import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { addNews, type News } from "../../../../src/domain/sync/run/news.ts";
-import type { RunEvent } from "../../../../src/domain/sync/run/run.ts";
-import { StartedComparison } from "../../../../src/usecases/sync/runs/start-comparison.ts";
 import { findRun, followRun } from "../../../../src/usecases/sync/runs/stored-runs.ts";
 import { eventsOf, makeTwoEnds, manyRows, put, start, type TwoEnds } from "../two-ends.ts";
 
@@ -63,20 +61,6 @@ test("D-9.5.2 a run elsewhere is told at most 1 s late, and whole", async () => 
   expect(all(there).at(-1)).toEqual({ type: "finished" });
 });
 
-test("D-9.5.2 a run that has ended is told whole at once", async () => {
-  const ends = await makeTwoEnds({ maxPageRows: 10 });
-  put100(ends);
-  for (const isDryRun of [false, true]) {
-    const run = start(ends, { isDryRun });
-    await ends.time.run(run.outcome);
-    const events: RunEvent[] = await ends.time.run(Array.fromAsync(eventsOf(run)));
-    const beforeMs = ends.time.nowMs;
-    const watched = await ends.time.run(watchElsewhere(ends, run.runId));
-    expect(await ends.time.run(Array.fromAsync(watched))).toEqual(events);
-    expect(ends.time.nowMs).toBe(beforeMs);
-  }
-});
-
 test("D-9.5.2 a run whose process died ends in the stream as it does in the list", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 10 });
   put100(ends);
@@ -134,36 +118,4 @@ test("D-9.5.2 a store that does not answer for a while loses nothing, and a serv
   const list: News[] = [];
   for (const item of news) addNews(list, item);
   expect(list).toEqual(events);
-});
-
-test("D-9.5.2 an unknown run is not found", async () => {
-  const ends = await makeTwoEnds();
-  await expect(watchElsewhere(ends, "unknown")).rejects.toMatchObject({ kind: "not_found" });
-});
-
-test("D-9.5.6 a comparison tells its progress, what differs and its result, here and elsewhere", async () => {
-  const ends = await makeTwoEnds();
-  for (const storage of [ends.here, ends.there]) put(storage, ends.table, manyRows(60));
-  put(ends.here, ends.table, [["k-0003", "here", "2026-03-01T10:00:03Z"]]);
-  put(ends.there, ends.table, manyRows(25, "there"));
-  const comparison = new StartedComparison(ends.deps, {
-    ...{ tableName: "items", repair: null, trigger: "api" },
-  });
-  const outcome = await ends.time.run(comparison.outcome);
-  const news = await ends.time.run(Array.fromAsync(comparison.news()));
-  expect(news[0]).toEqual({ type: "start", table: "items", repair: null, totalRecords: 60 });
-  const differences = news.filter((item) => item.type === "difference");
-  expect(differences.filter(({ kind }) => kind === "missing_here")).toHaveLength(20);
-  expect(differences.filter(({ kind }) => kind === "different")).toEqual([
-    {
-      ...{ type: "difference", kind: "different", key: { k: "k-0003" } },
-      here: { k: "k-0003", v: "here", at: "2026-03-01T10:00:03Z" },
-      there: { k: "k-0003", v: "v", at: "2026-03-01T10:00:03Z" },
-    },
-  ]);
-  expect(news.at(-3)).toEqual({ type: "progress", rows: 85 });
-  expect(news.at(-2)).toEqual({ type: "done", table: "items", ...outcome.result! });
-  expect(news.at(-1)).toEqual({ type: "finished" });
-  const watched = await ends.time.run(watchElsewhere(ends, comparison.runId));
-  expect(await ends.time.run(Array.fromAsync(watched))).toEqual(news);
 });
