@@ -127,14 +127,6 @@ describe("buildPullPage()", () => {
     { shop: "a", sku: "2" },
   ];
 
-  test("S-2.2 buildPullPage() gives the fields of a pull page in their order", () => {
-    const page = buildPullPage(listings, read({ since: "x", limit: "2" }), rows, 5);
-    expect(JSON.stringify(page)).toBe(
-      '{"table":"listings","since":"x","count":2,"total":5,"offset":0,"limit":2,' +
-        '"hasMore":true,"nextOffset":2,"records":[{"shop":"a","sku":"1"},{"shop":"a","sku":"2"}]}',
-    );
-  });
-
   test.each([
     { offset: "0", limit: "5", total: 3, cut: { limit: 2, hasMore: true, nextOffset: 2 } },
     { offset: "7", limit: "5", total: 10, cut: { limit: 2, hasMore: true, nextOffset: 9 } },
@@ -144,19 +136,5 @@ describe("buildPullPage()", () => {
     expect(buildPullPage(listings, read(asked), rows, asked.total)).toMatchObject({
       ...{ count: 2, total: asked.total, offset: Number(asked.offset), ...asked.cut },
     });
-  });
-
-  test.each([
-    { offset: "0", limit: "2", total: 3, hasMore: true, nextOffset: 2 },
-    { offset: "0", limit: "2", total: 2, hasMore: false, nextOffset: null },
-    { offset: "1", limit: "2", total: 3, hasMore: false, nextOffset: null },
-    { offset: "1", limit: "2", total: 4, hasMore: true, nextOffset: 3 },
-    { offset: "9", limit: "2", total: 3, hasMore: false, nextOffset: null },
-    { offset: "0", limit: "2", total: 0, hasMore: false, nextOffset: null },
-    { offset: "99999999999999999999", limit: "2", total: 3, hasMore: false, nextOffset: null },
-  ])("S-2.2 buildPullPage() has more while offset + limit is less than total: %j", (asked) => {
-    const { total: totalRows, hasMore, nextOffset } = asked;
-    const page = buildPullPage(listings, read(asked), [], totalRows);
-    expect(page).toMatchObject({ count: 0, total: totalRows, hasMore, nextOffset });
   });
 });

@@ -107,17 +107,6 @@ function rowTests(harness: ReputationHarness): void {
 function nameTests(harness: ReputationHarness): void {
   const it = storeTests(harness);
 
-  it("D-8.2 an erased name is taken until it is released", async (parts, store) => {
-    const scene = await eraseAna(parts, store);
-    await expect(scene.enrol("ana")).rejects.toThrow("username_taken");
-    await scene.enrol("bea");
-    expect(await parts.administration.release("bea", BY_ROOT)).toBe(false);
-    expect(await parts.administration.release("ana", BY_ROOT)).toBe(true);
-    expect(await parts.administration.release("ana", BY_ROOT)).toBe(false);
-    await scene.enrol("ana");
-    expect((await parts.profiles.read("ana")).profile).toMatchObject({ username: "ana" });
-  });
-
   it("D-8.2, D-8.8 a release leaves an audit record that names nobody, and one that was refused leaves none", async (parts, store) => {
     const scene = await eraseAna(parts, store);
     const verified = () => verifyAudit({ audit: parts.audit, mac: MAC, auditKey: AUDIT_KEY });

@@ -26,46 +26,6 @@ function membershipSuite(harness: ReputationHarness): void {
   const it = storeTests(harness);
 
   describe(`membership`, () => {
-    it("D-5.4 enrol() makes an account and its profile", async (parts, store) => {
-      const account = await new Scene(parts, store).enrol("ana");
-      expect(await parts.accounts.find("ana")).toEqual(account);
-      const { profile, accounts } = await parts.profiles.read("ana");
-      expect(profile).toMatchObject({
-        username: "ana",
-        display_name: null,
-        verified: false,
-        created_at: "2026-03-01T12:00:00Z",
-        updated_at: "2026-03-01T12:00:00Z",
-      });
-      expect(accounts).toEqual([]);
-    });
-
-    it("D-5.4 enrol() refuses a name or an address that is taken, and writes nothing", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      const account = await scene.enrol("ana");
-      const enrol = (username: string, email: string) =>
-        parts.membership.enrol({ account: { ...account, username, email }, displayName: null });
-      expect(await enrol("ana", "other@example.com")).toBe("username_taken");
-      expect(await enrol("bea", "ANA@example.com")).toBe("email_taken");
-      expect(await parts.accounts.find("bea")).toBeNull();
-      expect((await parts.profiles.read("bea")).profile).toBeNull();
-    });
-
-    it("D-5.4 enrol() refuses the name of a profile that came by sync", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.push(PROFILES, { username: "cleo", display_name: "Cleo" });
-      await expect(scene.enrol("cleo")).rejects.toThrow("username_taken");
-      expect(await parts.accounts.find("cleo")).toBeNull();
-    });
-
-    it("D-8.1 enrol() refuses a name that only has platform accounts, which came by sync", async (parts, store) => {
-      const scene = new Scene(parts, store);
-      await scene.push(PLATFORM_ACCOUNTS, { username: "dian", platform: "github", verified: true });
-      await expect(scene.enrol("dian")).rejects.toThrow("username_taken");
-      expect(await parts.accounts.find("dian")).toBeNull();
-      expect((await parts.profiles.read("dian")).profile).toBeNull();
-    });
-
     it.everywhere("D-5.4 of many enrolments of one name at once one wins", async (parts, store) => {
       const scene = new Scene(parts, store);
       const tries = Array.from({ length: 8 }, (_, i) =>

@@ -2,18 +2,13 @@ import { describe, expect, test } from "bun:test";
 import {
   CONSENT_PURPOSES,
   CONSENT_STATUSES,
-  COVERING_PURPOSES,
   type Consent,
-  type ConsentPurpose,
   consentItem,
   consentStatus,
   findCoveringConsent,
-  type LookupEndpoint,
   matchesFilter,
   ownPurpose,
-  planGrant,
   readConsentFilter,
-  revokeConsent,
 } from "../../../../src/domain/reputation/accounts/consent.ts";
 import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
@@ -73,22 +68,6 @@ describe("status", () => {
 });
 
 describe("coverage", () => {
-  const allowed: [ConsentPurpose, LookupEndpoint[]][] = [
-    ["reputation_lookup", ["reputation", "profile", "platforms"]],
-    ["profile_lookup", ["profile"]],
-    ["platforms_lookup", ["platforms"]],
-  ];
-
-  test.each(allowed)("D-6.1 %s covers %p alone", (purpose, endpoints) => {
-    const all: LookupEndpoint[] = ["reputation", "profile", "platforms"];
-    const covered = all.filter((endpoint) => COVERING_PURPOSES[endpoint].includes(purpose));
-    const found = all.filter(
-      (endpoint) => findCoveringConsent([{ ...ACTIVE, purpose }], endpoint, NOW_MS) !== null,
-    );
-    expect(covered).toEqual(endpoints);
-    expect(found).toEqual(endpoints);
-  });
-
   test("D-5.5 each endpoint has a purpose of its own", () => {
     expect(ownPurpose("reputation")).toBe("reputation_lookup");
     expect(ownPurpose("profile")).toBe("profile_lookup");
@@ -135,45 +114,6 @@ describe("a grant", () => {
       }),
     );
   });
-
-  test("D-6.1 a newer grant supersedes the active ones of its purpose and nothing else", () => {
-    const other: Consent = { ...ACTIVE, id: 3, purpose: "profile_lookup" };
-    const earlier = [ACTIVE, EXPIRED, REVOKED, SUPERSEDED, other];
-    const grant = { purpose: "reputation_lookup", expiresAt: null, nowMs: NOW_MS } as const;
-    const granted = {
-      username: "ana",
-      purpose: "reputation_lookup",
-      grantedAt: NOW,
-      expiresAt: null,
-      ended: null,
-    } as const;
-    expect(planGrant("ana", earlier, grant)).toEqual({
-      superseded: [{ ...ACTIVE, ended: { as: "superseded", at: NOW } }],
-      granted,
-    });
-    expect(planGrant("ana", [], grant)).toEqual({ superseded: [], granted });
-  });
-});
-
-describe("revoking", () => {
-  test("D-6.1 revokeConsent() ends an active consent", () => {
-    const revoked = revokeConsent(ACTIVE, NOW_MS);
-    expect(revoked).toEqual({ ...ACTIVE, ended: { as: "revoked", at: NOW } });
-    expect(consentStatus(revoked, NOW_MS)).toBe("revoked");
-  });
-
-  test("D-6.1 revokeConsent() leaves a consent that has ended as it is", () => {
-    for (const ended of [REVOKED, SUPERSEDED]) expect(revokeConsent(ended, NOW_MS)).toBe(ended);
-    const once = revokeConsent(ACTIVE, NOW_MS);
-    expect(revokeConsent(once, NOW_MS + 1000)).toBe(once);
-  });
-});
-
-test("D-6.1, D-6.3 revokeConsent() keeps an expired consent expired by every clock", () => {
-  const ended = revokeConsent(EXPIRED, NOW_MS);
-  expect(ended).toEqual({ ...EXPIRED, ended: { as: "expired", at: NOW } });
-  for (const nowMs of [0, NOW_MS, 2 * NOW_MS]) expect(consentStatus(ended, nowMs)).toBe("expired");
-  expect(revokeConsent(ended, 0)).toBe(ended);
 });
 
 describe("the list", () => {

@@ -149,35 +149,6 @@ describe("a changed record", () => {
     expect(found(verify(others, { heads: [before] }, HEAD))).toEqual(["changed", 10]);
   });
 
-  const changes: Record<keyof AuditRecord, unknown> = {
-    version: 2,
-    chainId: "chain-b",
-    seq: 4.5,
-    at: "2026-03-01T12:00:05.001Z",
-    requestId: "req_00000000",
-    accountId: "9",
-    keyId: "8",
-    endpoint: "profile",
-    purpose: "profile_lookup",
-    subjectHmac: "00",
-    consentId: null,
-    decision: "denied",
-    code: "consent_required",
-    status: 404,
-    previousHash: "f".repeat(64),
-    hash: "0".repeat(64),
-  };
-
-  test.each(Object.entries(changes))("D-6.5 is named when its %s is %p", (field, value) => {
-    for (const seq of [1, 5, 10]) {
-      const records = withRecord(seq, (record) => ({ ...record, [field]: value }));
-      // Record 5 alone would be read first under another place; keep the store's order.
-      const begun = beginChainCheck({ chainId: "chain-a", checkpoint: null, ...CLAIMS }, TOOLS);
-      const check = records.reduce((state, one) => checkRecord(state, one, TOOLS), begun);
-      expect(found(endChainCheck(check, HEAD, TOOLS))).toEqual(["changed", seq]);
-    }
-  });
-
   test("D-6.5 is named when a value has another type, a field is gone or is too many", () => {
     const odd: ((record: AuditRecord) => StoredRecord)[] = [
       (record) => ({ ...record, status: "200" }),
@@ -229,13 +200,6 @@ describe("a changed record", () => {
 });
 
 describe("removed and added records", () => {
-  test("D-6.5 a removed record is named, whichever it is", () => {
-    for (let seq = 1; seq <= 10; seq++) {
-      const records = CHAIN.filter((record) => record.seq !== seq);
-      expect(found(verify(records, CLAIMS))).toEqual(["missing", seq]);
-    }
-  });
-
   test("D-6.5 the first of several removed records is named, of all of them too", () => {
     expect(found(verify(CHAIN.slice(0, 7), CLAIMS))).toEqual(["missing", 8]);
     expect(found(verify(CHAIN.slice(3), CLAIMS))).toEqual(["missing", 1]);

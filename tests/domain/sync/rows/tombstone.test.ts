@@ -69,38 +69,6 @@ describe("convertTombstone()", () => {
 describe("pushedResult()", () => {
   const done = { records: [], failures: [], integrity: "verified" } as const;
 
-  test("D-7.2.1, D-7.6.1 pushedResult() adds what a guarded push and one with deletes did", () => {
-    const records = [{ n: 1, name: "a" }];
-    const guarded = { kept: 1, erased: 0 };
-    const deletes = { members: [{}], failures: [], removed: 1 };
-    expect(
-      JSON.stringify(pushedResult(table, { ...done, records, guarded, changed: 0, deletes })),
-    ).toBe(
-      '{"table":"items","received":1,"upserted":1,"integrity":"verified","kept":1,"changed":0,"deleted":1}',
-    );
-    expect(JSON.stringify(pushedResult(table, { ...done, deletes }))).toBe(
-      '{"table":"items","received":0,"upserted":0,"integrity":"verified","deleted":1}',
-    );
-  });
-
-  test("D-7.6.1 pushedResult() lists deletes that failed behind the records, by their keys", () => {
-    const records = [{ n: 1, name: "a" }];
-    const deletes = {
-      members: [{ key: { n: 2, name: "b" } }, 5],
-      failures: [
-        { index: 1, message: "must be" },
-        { index: 0, message: "too early" },
-      ],
-      removed: 0,
-    };
-    const failures = [{ index: 0, message: "refused" }];
-    expect(pushedResult(table, { ...done, records, failures, deletes })).toEqual({
-      ...{ table: "items", received: 1, upserted: 0, integrity: "verified", deleted: 0 },
-      errors: ["n=1, name=a: refused", "n=2, name=b: too early", "n=null, name=null: must be"],
-      errorCount: 3,
-    });
-  });
-
   test("D-7.6.1, S-8.5 pushedResult() lists 10 errors of records and deletes together", () => {
     const records = Array.from({ length: 7 }, () => ({ n: 1, name: "r" }));
     const members = Array.from({ length: 7 }, () => ({ key: { n: 1, name: "d" } }));

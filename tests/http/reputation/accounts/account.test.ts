@@ -90,22 +90,6 @@ describe("API keys", () => {
     await ana.send(`/v1/me/api-keys/${newest.id}`, { method: "DELETE" });
     expect((await ana.post("/v1/me/api-keys", { name: "one more" })).status).toBe(201);
   });
-
-  test("D-5.5, D-5.2.4 a key of someone else is 404, and limits and cursors are checked", async () => {
-    const { app, ana } = await setScene();
-    const bea = await Person.signUp(app, "bea");
-    const { id } = dataOf(await ana.post("/v1/me/api-keys", { name: "k" }));
-    const path = `/v1/me/api-keys/${id}`;
-    expect((await bea.send(path, { method: "DELETE" })).status).toBe(404);
-    expect((await bea.post(`${path}/rotate`, {})).status).toBe(404);
-    for (const query of ["limit=0", "limit=1001", "limit=x", "cursor=%00", "limit=1.5"]) {
-      expect((await ana.send(`/v1/me/api-keys?${query}`)).status).toBe(400);
-    }
-    await ana.issueKey();
-    const first = dataOf(await ana.send("/v1/me/api-keys?limit=1"));
-    const second = dataOf(await ana.send(`/v1/me/api-keys?limit=1&cursor=${first["next_cursor"]}`));
-    expect([itemsOf(second)[0]?.["id"], second["next_cursor"]]).toEqual([id, null]);
-  });
 });
 
 describe("consents", () => {
