@@ -1,6 +1,11 @@
 import { expect } from "bun:test";
 import type { NewRejection } from "../../src/domain/sync/run/rejections.ts";
-import { type RejectedUnderTest, rejectedTests } from "./support/rejected.ts";
+import {
+  listed,
+  rejection as pushed,
+  type RejectedUnderTest,
+  rejectedTests,
+} from "./support/rejected.ts";
 
 rejectedTests("dropped records", (it) => {
   it("D-7.7 a fingerprint is kept, and replaced with the record", async (rejected) => {
@@ -122,17 +127,8 @@ rejectedTests("dropped records", (it) => {
 
 const KEY = { k: "a", n: 1 };
 
-function rejection(changes: Partial<NewRejection>): NewRejection {
-  return {
-    ...{ table: "items", direction: "pull", key: KEY, record: { k: "a" }, message: "Refused" },
-    ...{ fingerprint: "1", lastAtMs: 1_700_000_000_000 },
-    ...changes,
-  };
-}
-
-async function listed(rejected: RejectedUnderTest) {
-  return await rejected.list({ table: null, direction: null, limit: 2_000, behindId: null });
-}
+const rejection = (changes: Partial<NewRejection>) =>
+  pushed({ direction: "pull", key: KEY, record: { k: "a" }, fingerprint: "1", ...changes });
 
 async function removeAll(rejected: RejectedUnderTest): Promise<void> {
   for (const { id } of await listed(rejected)) expect(await rejected.remove(id)).toBe(true);

@@ -1,8 +1,7 @@
 import { expect } from "bun:test";
 import { rawNumber } from "../../src/domain/shared/json.ts";
-import type { NewRejection } from "../../src/domain/sync/run/rejections.ts";
 import type { RejectedQuery } from "../../src/repositories/rejected-records.ts";
-import { type RejectedUnderTest, rejectedTests } from "./support/rejected.ts";
+import { listed, rejectedTests, rejection } from "./support/rejected.ts";
 
 rejectedTests("rejected records", (it) => {
   it("D-4.6 note() keeps a rejection with its key and record as they were", async (rejected) => {
@@ -262,21 +261,3 @@ rejectedTests("rejected records", (it) => {
     expect(await rejected.remove(newest!.id)).toBe(false);
   });
 });
-
-function rejection(changes: Partial<NewRejection>): NewRejection {
-  return {
-    table: "items",
-    direction: "push",
-    key: { k: "a" },
-    record: null,
-    message: "Refused",
-    fingerprint: "f",
-    lastAtMs: 1_700_000_000_000,
-    ...changes,
-  };
-}
-
-async function listed(rejected: RejectedUnderTest, query: Partial<RejectedQuery> = {}) {
-  const all = { table: null, direction: null, limit: 100, behindId: null };
-  return await rejected.list({ ...all, ...query });
-}

@@ -1,8 +1,8 @@
 // Guarded pushes, deletes and the list of deletes, as the sync client sends and reads them. D-7.2, D-7.6.
 import { expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { createSyncClient, type PushRequest } from "../../../src/client.ts";
-import { failureOf, plainReply, startPeer } from "./sync-client-support.ts";
+import type { PushRequest } from "../../../src/client.ts";
+import { clientOf, failureOf, KEY, plainReply, startPeer } from "./sync-client-support.ts";
 
 const DONE = { table: "t", received: 2, upserted: 2, integrity: "verified" };
 const records = [{ id: 1 }, { id: 2 }];
@@ -15,10 +15,6 @@ const DELETED = {
   earliest_available: "2026-01-01T00:00:00Z",
   server_time: "2026-01-02T04:00:00Z",
 };
-
-function clientOf(peer: { readonly baseUrl: string }) {
-  return createSyncClient({ baseUrl: peer.baseUrl, key: "k" });
-}
 
 /** Pushes to a peer that answers so. */
 async function push(reply: object, request: PushRequest) {
@@ -139,7 +135,7 @@ test("D-7.6.3 readDeleted() asks for what the caller names and leaves keys as th
     "/api/v1/sync/deleted/t?since=2026-01-01T00%3A00%3A00%2B00%3A00&limit=5&cursor=c%201%2B",
     "/api/v1/sync/deleted/t",
   ]);
-  expect(peer.seen[0]?.headers.get("X-Sync-Key")).toBe("k");
+  expect(peer.seen[0]?.headers.get("X-Sync-Key")).toBe(KEY);
   await expect(client.readDeleted("t", { limit: 0 })).rejects.toThrow(RangeError);
 });
 

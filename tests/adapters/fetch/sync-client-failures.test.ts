@@ -1,17 +1,17 @@
 // What the sync client makes of peers, proxies and networks that fail: wrong bodies, cut bodies, other statuses.
 import { expect, test } from "bun:test";
 import { gzipSync } from "node:zlib";
-import { createSyncClient } from "../../../src/client.ts";
 import {
   checksumOf,
+  clientOf,
   failureOf,
+  KEY,
   plainReply,
   rawHead,
   startPeer,
   startRawPeer,
 } from "./sync-client-support.ts";
 
-const KEY = "k-1-secret";
 const PAGE = {
   table: "t",
   since: null,
@@ -24,10 +24,6 @@ const PAGE = {
   records: [{ id: 1 }, { id: 2 }],
 };
 const PULL = "/api/v1/sync/pull/t";
-
-function clientOf(peer: { readonly baseUrl: string }, options: object = {}) {
-  return createSyncClient({ baseUrl: peer.baseUrl, key: KEY, ...options });
-}
 
 test.each([
   [{ table: "u" }, `"table" is not "t": another text`],

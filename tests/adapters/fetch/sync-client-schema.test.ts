@@ -1,9 +1,7 @@
 // What the sync client makes of a peer's extensions and of the schema of a table. D-7.2 to D-7.4.
 import { expect, test } from "bun:test";
-import { createSyncClient } from "../../../src/client.ts";
-import { failureOf, plainReply, startPeer } from "./sync-client-support.ts";
+import { clientOf, failureOf, KEY, plainReply, startPeer } from "./sync-client-support.ts";
 
-const KEY = "k-1 secret";
 const STATUS =
   '{"sync_enabled":false,"tables":[],"table_counts":{},"last_sync":{},"server_time":"2026-01-02T03:04:06Z","features":{"gzip":true,"sha256":true,"incremental":true}}';
 const SCHEMA = {
@@ -24,10 +22,6 @@ const SCHEMA = {
   remote_id: "d-1",
   late: { mark: "m 1+", from: "2026-01-02T03:04:05.123456Z" },
 };
-
-function clientOf(peer: { readonly baseUrl: string }) {
-  return createSyncClient({ baseUrl: peer.baseUrl, key: KEY });
-}
 
 test.each([
   [null, []],

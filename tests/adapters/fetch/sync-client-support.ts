@@ -3,7 +3,7 @@ import { afterEach } from "bun:test";
 import { createHash } from "node:crypto";
 import { createServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
-import { RemotePeerError } from "../../../src/client.ts";
+import { createSyncClient, RemotePeerError } from "../../../src/client.ts";
 
 /** A request as a peer saw it. */
 export interface SeenRequest {
@@ -36,6 +36,12 @@ export function startPeer(answer: (request: SeenRequest) => Response | Promise<R
   stops.push(() => void server.stop(true));
   const stop = () => server.stop(true);
   return { baseUrl: `http://127.0.0.1:${server.port}`, seen, stop };
+}
+
+export const KEY = "k-1 secret";
+
+export function clientOf(peer: { readonly baseUrl: string }, options: object = {}) {
+  return createSyncClient({ baseUrl: peer.baseUrl, key: KEY, ...options });
 }
 
 /** Starts a TCP server that calls `answer` once the head of a request has come, for replies no HTTP server gives. */

@@ -1,10 +1,7 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
-
-const noFile = () => {
-  throw new Error("No file is read");
-};
+import { noFile } from "./no-file.ts";
 
 test.each(["1", "100000"])("D-8.5.1 ACCOUNT_WRITES_PER_MINUTE may be %s", (value) => {
   const config = readConfig({ ACCOUNT_WRITES_PER_MINUTE: value }, noFile);

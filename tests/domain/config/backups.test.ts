@@ -3,10 +3,8 @@ import { expect, test } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
+import { noFile } from "./no-file.ts";
 
-const noFile = () => {
-  throw new Error("No file is read");
-};
 const read = (env: Environment) => readConfig(env, noFile);
 
 test("D-10.7 BACKUP_SCHEDULE, BACKUP_FOLDER and BACKUP_KEEP", () => {

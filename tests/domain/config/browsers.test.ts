@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
+import { noFile } from "./no-file.ts";
 
-const noFile = () => "";
 const read = (env: Readonly<Record<string, string>>) => readConfig(env, noFile);
 
 test("D-8.6 CORS_ORIGINS are taken as browsers write them", () => {

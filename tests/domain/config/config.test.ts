@@ -3,16 +3,13 @@ import type { Environment } from "../../../src/app/config.ts";
 import { type Config, readConfig } from "../../../src/app/config.ts";
 import { SETTINGS } from "../../../src/app/settings.ts";
 import { refused } from "../../support/refused.ts";
+import { noFile } from "./no-file.ts";
 
-const NO_FILE = (path: string): string => {
-  throw new Error(`Nothing should be read, but was: ${path}`);
-};
-
-function configOf(env: Environment, readFile = NO_FILE): Config {
+function configOf(env: Environment, readFile = noFile): Config {
   return readConfig(env, readFile);
 }
 
-function problemsOf(env: Environment, readFile = NO_FILE): readonly string[] {
+function problemsOf(env: Environment, readFile = noFile): readonly string[] {
   return refused(() => readConfig(env, readFile));
 }
 

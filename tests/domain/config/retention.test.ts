@@ -1,8 +1,7 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
-
-const noFile = () => "";
+import { noFile } from "./no-file.ts";
 
 test.each(["AUDIT_RETENTION_DAYS", "SYNC_TOMBSTONE_DAYS"])(
   "D-1.3, D-7.6.5 %s is no more than there are dates for",

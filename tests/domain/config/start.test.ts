@@ -3,10 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { readEnvFile } from "../../../src/app/environment.ts";
 import { refused } from "../../support/refused.ts";
-
-const noFile = () => {
-  throw new Error("No file is read");
-};
+import { noFile } from "./no-file.ts";
 
 describe("a deployment that would talk to itself", () => {
   const problem = "SYNC_REMOTE_URL is an address of this deployment itself: name the other one";

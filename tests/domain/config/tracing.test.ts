@@ -4,11 +4,9 @@ import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
 import type { Sampling } from "../../../src/domain/shared/sampling.ts";
 import { refused } from "../../support/refused.ts";
+import { noFile } from "./no-file.ts";
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };
-const noFile = () => {
-  throw new Error("No file is read");
-};
 const read = (env: Environment) => readConfig(env, noFile).tracing;
 
 test.each<[Environment]>([

@@ -2,10 +2,8 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { refused } from "../../support/refused.ts";
+import { noFile } from "./no-file.ts";
 
-const noFile = () => {
-  throw new Error("No file is read");
-};
 const URL_AND_SECRET = { WEBHOOK_URL: "https://hooks.example/a?b=c", WEBHOOK_SECRET: "s3cret" };
 
 test("D-10.12 alerts go nowhere by default, and a secret alone is no problem", () => {

@@ -3,7 +3,11 @@ import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { NewRejection } from "../../../src/domain/sync/run/rejections.ts";
 import type { SyncDirection } from "../../../src/domain/sync/run/run.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
-import { keepRejections, RejectedRecords } from "../../../src/repositories/rejected-records.ts";
+import {
+  keepRejections,
+  type RejectedQuery,
+  RejectedRecords,
+} from "../../../src/repositories/rejected-records.ts";
 import { REJECTED_TEXTS } from "../../../src/repositories/run-collections.ts";
 import { repositoryTests } from "./repository-tests.ts";
 
@@ -36,6 +40,20 @@ export class RejectedUnderTest extends RejectedRecords {
       keepRejections(tx, { table, direction, keys }, []),
     );
   }
+}
+
+export function rejection(changes: Partial<NewRejection>): NewRejection {
+  return {
+    ...{ table: "items", direction: "push", key: { k: "a" }, record: null, message: "Refused" },
+    ...{ fingerprint: "f", lastAtMs: 1_700_000_000_000 },
+    ...changes,
+  };
+}
+
+/** The entries of a part of the list: all of them, unless the query says otherwise. */
+export async function listed(rejected: RejectedUnderTest, query: Partial<RejectedQuery> = {}) {
+  const all = { table: null, direction: null, limit: 2_000, behindId: null };
+  return await rejected.list({ ...all, ...query });
 }
 
 /** Defines tests on every store. */
