@@ -163,8 +163,7 @@ export function isStillGiven(
   if (outcome?.kind !== "answered") return true;
   const caller = callerOf(call.keyHash);
   if (caller === null || keyProblem(caller, nowMs) !== null) return false;
-  const request = { ...call, accountId: caller.accountId, keyId: caller.key.id, nowMs };
-  return decideLookup(subjectOf(call.username), request).code === outcome.decision.code;
+  return decideLookup(call, caller, subjectOf(call.username), nowMs).code === outcome.decision.code;
 }
 
 function noteUse(
