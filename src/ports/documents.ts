@@ -156,7 +156,7 @@ export const REQUEST_CALLS: CallLimit = {
   triesMs: REQUEST_DEADLINE_MS,
   endMs: REQUEST_DEADLINE_MS,
 };
-/** True for bodies of requests; those that write many rows have more time, and would keep others waiting for a turn. */
+/** True for bodies of requests. Bodies that write many rows have more time, and would keep others waiting for a turn. */
 export function isShort({ triesMs }: CallLimit): boolean {
   return triesMs <= REQUEST_CALLS.triesMs;
 }
@@ -181,7 +181,7 @@ export interface Reader {
 
 /** A body's changes: all of them are committed, or none. */
 export interface Transaction extends Reader {
-  /** Keeps a whole document in place of what has its key. Sent with the commit, or before the next read of its collection. */
+  /** Stores a whole document in place of the one with its key. Sent with the commit, or before the next read of its collection. */
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void;
 
   /** Removes a document; nothing happens where there is none. */

@@ -110,7 +110,7 @@ export interface ForeignTable {
    */
   rows(): Iterable<readonly JsonObject[]>;
 
-  /** What of the table becomes no column as it is: foreign keys, and blobs in the rows that were read. For people. */
+  /** The parts of the table that become no column unchanged: foreign keys, and blobs in the rows that were read. For people. */
   notes(): readonly string[];
 }
 

@@ -114,7 +114,7 @@ export interface TableStore {
   /** Reads the rows with these keys, in any order; unknown keys give none, and a key given twice gives its row once. */
   byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<readonly Row[]>;
 
-  /** Why `TableWrites.write` would refuse a row of `pushColumns`; null where not, absent where the store holds all. D-12.1. */
+  /** Why `TableWrites.write` would refuse a row of `pushColumns`; null for no refusal. Absent where the store holds all. D-12.1. */
   refusal?(table: Table, row: Row): Refusal | null;
 
   /** The number of rows. Throws when this table cannot be counted. D-3.10. */

@@ -29,7 +29,7 @@ interface AdministrationDeps {
   readonly chains: AuditChains;
 }
 
-/** Acts of administrators. A change keeps its audit record in the same durable commit; a refused one keeps none. D-8.8. */
+/** Acts of administrators. The commit of a change has its audit record; a refused change has none. D-8.8. */
 export class Administration extends Repository {
   readonly #deps: AdministrationDeps;
 
@@ -55,7 +55,7 @@ export class Administration extends Repository {
     });
   }
 
-  /** Ends a suspension, if there is one. Null when there is no such account. */
+  /** Ends a suspension, if any. Null when there is no such account. */
   async restore(username: string, request: AdminRequest): Promise<Account | null> {
     return await this.writing("administration.restore", async (tx) => {
       const account = await findAccount(tx, username);
@@ -105,12 +105,12 @@ export class Administration extends Repository {
     });
   }
 
-  /** Keeps the record of what is done to a row, in the body that does it. D-14.3. */
+  /** Stores the audit record of an act on a row, in the body of the act. D-14.3. */
   async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
     await this.#deps.chains.noteRowAct(tx, act);
   }
 
-  /** Keeps the record of a file that was read or written. D-14.3. */
+  /** Stores the audit record of a file that was read or written. D-14.3. */
   async noteFileAct(act: FileAct): Promise<void> {
     const { chains } = this.#deps;
     await this.writing("administration.note_file", (tx) => chains.noteFileAct(tx, act));

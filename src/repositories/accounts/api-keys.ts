@@ -50,7 +50,7 @@ export class ApiKeys extends Repository {
     });
   }
 
-  /** Newest first; with `beforeId` only older ones than that key, none when the id is unknown. */
+  /** Newest first; with `beforeId` only older keys than that one, none for an unknown id. */
   async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
     const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
     const found = await this.reading("api_keys.list", async (at) => {

@@ -52,7 +52,7 @@ export class Consents extends Repository {
     });
   }
 
-  /** As `revokeConsent`. Once resolved no instance answers from it. Null when the owner has no such consent. */
+  /** As `revokeConsent`. Once resolved, no instance answers by the consent. Null when the owner has no such consent. */
   async revoke(username: string, { id, nowMs }: Revocation<number>): Promise<Consent | null> {
     return await this.writing("consents.revoke", async (tx) => {
       const within = keysOf(username);

@@ -30,7 +30,7 @@ export class Names extends Repository {
     return await this.#read(tx, usernames, () => tx.turn());
   }
 
-  /** Those of these people whose names an erasure has taken: nothing that is kept names them. */
+  /** Those of these people whose names an erasure has taken. Nothing stored names them. */
   async erasedAmong(usernames: readonly string[], tx?: Transaction): Promise<ReadonlySet<string>> {
     const facts = await (tx ? this.readFactsWithin(tx, usernames) : this.readFacts(usernames));
     return new Set(usernames.filter((name) => facts.get(name)?.erased?.isTaken));

@@ -4,7 +4,7 @@ import { Repository } from "../repository.ts";
 
 /** Secrets that the service makes for itself at first start. D-1.3. */
 export class Secrets extends Repository {
-  /** The secret of that name; `fresh` where there is none, kept durably: all instances get the same. */
+  /** The secret of that name, else `fresh`, which is then stored durably: all instances get the same. */
   async getOrCreate(name: SecretName, fresh: string): Promise<string> {
     const call = "secrets.get_or_create";
     const find = async (at: Reader) => (await at.read({ from: SECRETS, keys: [[name]] }))[0][0];

@@ -25,7 +25,7 @@ export const NO_PASSWORD = "This account has no password here";
 export interface Account extends AccountPlan {
   /** Unique, compared exactly. */
   readonly username: string;
-  /** Null for accounts of an identity provider or made at start. Unique by its `emailKey`. */
+  /** Unique by its `emailKey`. Null for accounts of an identity provider, and for accounts made at start. */
   readonly email: string | null;
   /** Argon2id in PHC form; null for accounts of an identity provider. */
   readonly passwordHash: string | null;

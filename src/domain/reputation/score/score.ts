@@ -176,7 +176,7 @@ function ratingsOf({ rating, ratingCount }: PlatformAccount): number {
   return rating === null ? 0 : (ratingCount ?? 0);
 }
 
-/** 1 for an account in use today, falling to one half; one half when it is not known. */
+/** 1 for an account in use today, falling to one half; one half for an unknown last use. */
 function recencyOf(account: PlatformAccount, today: number): number {
   const idleDays = daysSince(account.lastActiveAt, today, Number.POSITIVE_INFINITY);
   return IDLE_FLOOR + (1 - IDLE_FLOOR) * halvingPower(idleDays / IDLE_HALVING_DAYS);

@@ -31,7 +31,7 @@ type ReadEdit =
   | { readonly edit: RowEdit; readonly problems: readonly [] }
   | { readonly edit: null; readonly problems: readonly ColumnProblem[] };
 
-/** Reads an edit: values as an import reads them, all problems at once. */
+/** Reads an edit: values as in an import, all problems at once. */
 export function readEdit(table: Table, request: EditRequest): ReadEdit {
   const { row, expected } = request;
   const known = expected === null ? null : readKeyByHand(table, expected);

@@ -49,7 +49,7 @@ function contains({ name }: Column, text: string): RowFilter {
   };
 }
 
-/** Values that are no text are found by the text that is shown of them. */
+/** Values other than text are found by the text that pages show. */
 function shownText(value: ColumnValue): string | null {
   if (value === null || typeof value === "string") return value;
   return isNumber(value) ? numberText(value) : JSON.stringify(value);

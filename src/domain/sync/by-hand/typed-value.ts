@@ -7,7 +7,7 @@ import type { Column, ColumnValue, Table } from "../table/table.ts";
 /** A value as its column keeps it, or why it does not. */
 export type ReadValue = { readonly value: ColumnValue } | { readonly message: string };
 
-/** Reads a value as an import does; what its type does not understand is refused. */
+/** Reads a value as an import does, and refuses a value that does not fit its type. */
 export function readValueByHand(table: ValueTable, column: Column, value: JsonValue): ReadValue {
   const read = importValue(table, column, withNumber(column, value));
   if (read.problem !== null) return { message: read.problem };

@@ -84,7 +84,7 @@ export class ColumnGuess {
   readonly #types = new Set<string>();
   /** Formats that read every text so far. */
   #formats: readonly DateFormat[] = DATE_FORMATS;
-  /** Decimal signs by which every text so far is a number, with groups of three. */
+  /** Decimal signs with which every text so far is a number, also with groups of three digits. */
   #signs: readonly ("," | ".")[] = [",", "."];
   #hasCommas = false;
   #values = 0;
@@ -170,7 +170,7 @@ export class ColumnGuess {
     return isNamed && this.#all([...TIMES, kind]) ? unit : null;
   }
 
-  /** Values that the type does not understand, whose rows an import fails; null for none. */
+  /** Values that do not fit the type, and fail their rows in an import; null for none. */
   misfits(type = this.type()): Misfits | null {
     if (type === this.#asked) return this.#wanted?.misfits(this.#isKey, this.epoch()) ?? null;
     const others = [...this.#kinds].filter(([kind]) => !this.#reads(type, kind));

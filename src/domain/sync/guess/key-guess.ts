@@ -62,7 +62,7 @@ const MAX_HASHES = 4 * MAX_RECORDS;
 /** Records that are compared in one step, well below a turn. */
 const STEP_RECORDS = 1_000;
 const HALF = 0x200000;
-/** Mixes the hashes of columns: with a transcendental factor different hashes never add up to one sum. */
+/** Mixes the hashes of columns. The factor is transcendental, so that different hashes never add up to one sum. */
 const MIX = Math.LN2;
 
 /** Hashes each value that may be part of a key, so that any columns can be compared after one reading, in steps. */

@@ -58,7 +58,7 @@ export function convertFields(
   return { row, problem: null };
 }
 
-/** Why a row that nobody stamps fails. D-14.2. */
+/** The problem of a row without the time that it needs, where nobody stamps it. D-14.2. */
 function timeProblem(table: Table, row: Row): string | null {
   if (!table.stamped || !isTimeless(table, row)) return null;
   return `${table.timestampColumn} is missing or null: runs and guarded pushes bring it`;

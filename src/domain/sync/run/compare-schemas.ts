@@ -15,7 +15,7 @@ interface SchemaDifferences {
   readonly warnings: readonly string[];
 }
 
-/** Compares a table with how the remote has it. A column that is hidden at an end counts as absent there. */
+/** Compares a table with the remote's. A column that is hidden at an end counts as absent there. */
 export function compareSchemas(table: Table, there: TableSchema): SchemaDifferences {
   const sent = table.movedColumns;
   const leftOut = sent.map(({ name }) => name).filter((name) => !has(there, name));
@@ -115,7 +115,7 @@ function typeThere(there: TableSchema, name: string): Column["type"] | null {
   return there.columns[name]?.type ?? null;
 }
 
-// The columns that took part when a table was last moved in a direction. By them a run sees that a registry has changed since, at
+// The columns that took part when a table was last moved in a direction. By them a run sees a later change of the registry at
 // either end. D-7.3.
 
 /** The columns of a run that ended well. */
@@ -145,7 +145,7 @@ export function unfetchedColumns(
   return addedColumns(then, now).filter((name) => !then?.leftOut.includes(name));
 }
 
-/** The columns of a run as if it had left some of them out; null where that changes nothing. */
+/** The columns of a run without some of them; null where that changes nothing. */
 export function leavingOut(
   { moved, leftOut }: KnownColumns,
   names: readonly string[],

@@ -15,7 +15,7 @@ import { rowText } from "../rows/row-text.ts";
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 
-/** How the remote has a row: newer, the same, another version or not at all. */
+/** The remote's version of a row, against the one here. */
 type RemoteVersion = "newer" | "same" | "other" | "absent";
 
 export class RemoteRows {
