@@ -77,7 +77,8 @@ export function useResource<T>(
       } catch (failure) {
         if (isDropped()) return;
         const error = asRequestError(failure);
-        waitMs = isPassing(error) ? RETRY_MS : pollMs;
+        const mayAnswerLater = error.code === "unreachable" || error.status === 503;
+        waitMs = mayAnswerLater ? RETRY_MS : pollMs;
         setState(({ data, isStale }) => ({ ...KNOWN, data: isStale ? null : data, error }));
       }
       if (!isDropped()) schedule();
@@ -120,9 +121,4 @@ export function useReply<O extends ReplyOperation>(
     key: JSON.stringify(options),
     pollMs,
   });
-}
-
-/** True when the service may answer later. */
-function isPassing({ code, status }: RequestError): boolean {
-  return code === "unreachable" || status === 503;
 }

@@ -74,7 +74,8 @@ export async function connect(
   prepare: (db: Db) => Promise<void>,
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
-  const hosts = hostsOf(url);
+  // Without credentials.
+  const [, hosts = ""] = /^mongodb(?:\+srv)?:\/\/(?:[^/?]*@)?([^/?]+)/.exec(url) ?? [];
   const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for ${REACH.endMs / 1000} s`;
   const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
   const deadline = new Deadline(clock, START_CALLS);
@@ -118,11 +119,6 @@ async function reach(url: string, databaseName: string, clock: Stopwatch): Promi
     const isLate = error instanceof TimeUp && failure instanceof MongoServerSelectionError;
     throw isLate ? failure : error;
   }
-}
-
-/** The hosts of a URL, without credentials. */
-function hostsOf(url: string): string {
-  return /^mongodb(?:\+srv)?:\/\/(?:[^/?]*@)?([^/?]+)/.exec(url)?.[1] ?? "";
 }
 
 async function checkDeployment(db: Db): Promise<void> {

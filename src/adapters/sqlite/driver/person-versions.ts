@@ -118,8 +118,9 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   add("update", "AFTER UPDATE", raiseNew);
   add("rename", "AFTER UPDATE OF username", raiseOld);
   add("delete", "AFTER DELETE", raiseOld);
-  // REPLACE removes the rows in its way without firing their DELETE triggers.
-  for (const columns of otherUniqueKeys(database, table)) {
+  // By another unique key a row can replace that of another person. REPLACE fires no DELETE triggers.
+  for (const columns of uniqueKeys(database, table)) {
+    if (columns.includes("username")) continue;
     const names = columns.map(quotedName);
     const isTaken = names.map((name) => `taken.${name} = NEW.${name}`).join(" AND ");
     const taken = `FROM ${quotedName(table)} AS taken WHERE ${isTaken}`;
@@ -129,9 +130,4 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
     add(`update_${columns.join("_")}`, `BEFORE UPDATE OF ${names.join(", ")}`, body);
   }
   return triggers;
-}
-
-/** Unique keys by which the row of one person can replace that of another. */
-function otherUniqueKeys(database: SqliteDatabase, table: string): readonly (readonly string[])[] {
-  return uniqueKeys(database, table).filter((columns) => !columns.includes("username"));
 }

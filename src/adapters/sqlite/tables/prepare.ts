@@ -63,9 +63,10 @@ function prepareTable(database: SqliteDatabase, { table, found, isReplaced }: Ex
     setOrderColumn(database, table, kept);
   }
   setIndexes(database, table, kept);
-  const definition = definitionOf(table, kept);
-  if (JSON.stringify(definition) !== JSON.stringify(kept?.definition)) {
-    saveDefinition(database, table.name, definition);
+  const definition = JSON.stringify(definitionOf(table, kept));
+  if (definition !== JSON.stringify(kept?.definition)) {
+    const save = "INSERT OR REPLACE INTO repsync_tables (name, definition) VALUES (?, ?)";
+    database.run(save, [table.name, definition]);
   }
   prepareDeletes(database, table);
   prepareStamps(database, table);
@@ -150,11 +151,4 @@ function definitionOf(table: Table, found: FoundTable | null): Definition {
     order: orderExpression(table),
     ...(found?.isForeign ? { isForeign: true } : {}),
   };
-}
-
-function saveDefinition(database: SqliteDatabase, tableName: string, definition: Definition): void {
-  database.run("INSERT OR REPLACE INTO repsync_tables (name, definition) VALUES (?, ?)", [
-    tableName,
-    JSON.stringify(definition),
-  ]);
 }
