@@ -70,6 +70,12 @@ export function rawNumber(source: string): RawNumber {
   return json.rawJSON(source);
 }
 
+/** An integer as a number where that is exact, else with its digits. */
+export function exactInteger(integer: bigint): number | RawNumber {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : rawNumber(String(integer));
+}
+
 export function isRawNumber(value: unknown): value is RawNumber {
   return json.isRawJSON?.(value) ?? false;
 }

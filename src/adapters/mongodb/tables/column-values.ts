@@ -15,18 +15,13 @@ import {
   Timestamp,
 } from "mongodb";
 import {
+  exactInteger,
   isNumber,
   type JsonValue,
   type RawNumber,
-  rawNumber,
 } from "../../../domain/shared/json.ts";
-import {
-  FIRST_TIME_MS,
-  formatMs,
-  isCanonicalDate,
-  isCanonicalDateTime,
-  LAST_TIME_MS,
-} from "../../../domain/shared/time.ts";
+import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
+import { storedText } from "../../../domain/sync/rows/stored-text.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 
@@ -56,27 +51,21 @@ export function storeTime(column: Column, value: ColumnValue = null): string | n
 /** The stored form of a value that fits its column; undefined for others. */
 function ownTypeForm(column: Column, value: Exclude<ColumnValue, null>): StoredValue | undefined {
   switch (column.type) {
-    case "text":
-    case "numeric":
-      return typeof value === "string" ? value : undefined;
     case "bigint":
-      if (typeof value !== "string") return undefined;
-      return column.isKey ? storeInt64(value) : value;
+      if (!column.isKey) return storedText("bigint", value);
+      return typeof value === "string" ? storeInt64(value) : undefined;
     case "integer":
       return isNumber(value) ? storeInteger(value) : undefined;
     case "real":
       return typeof value === "number" ? new Double(value) : undefined;
     case "boolean":
       return typeof value === "boolean" ? value : undefined;
+    case "text":
+    case "numeric":
     case "datetime":
-      // Without the `Z` a shorter fraction comes before a longer one, in the order of time.
-      return typeof value === "string" && isCanonicalDateTime(value)
-        ? value.slice(0, -1)
-        : undefined;
     case "date":
-      return typeof value === "string" && isCanonicalDate(value) ? value : undefined;
     case "json":
-      return JSON.stringify(value);
+      return storedText(column.type, value);
   }
 }
 
@@ -109,18 +98,13 @@ function toJson(value: unknown): JsonValue {
   if (value instanceof Double || value instanceof Int32) return toJson(value.value);
   // Before `Long`, which it extends.
   if (value instanceof Timestamp) return value.toString();
-  if (value instanceof Long) return longNumber(value);
+  if (value instanceof Long) return exactInteger(value.toBigInt());
   if (value instanceof Date) return timeText(value.getTime());
   if (value instanceof Decimal128) return value.toString();
   if (value instanceof ObjectId) return value.toHexString();
   if (value instanceof Binary) return Buffer.from(value.buffer).toString("base64");
   if (Array.isArray(value)) return value.map(toJson);
   return objectJson(value);
-}
-
-function longNumber(value: Long): JsonValue {
-  const number = value.toNumber();
-  return Number.isSafeInteger(number) ? number : rawNumber(value.toString());
 }
 
 function timeText(atMs: number): string {

@@ -2,10 +2,10 @@
 import { Database } from "bun:sqlite";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
+  exactInteger,
   type JsonObject,
   type JsonValue,
   parseJsonOr,
-  rawNumber,
 } from "../../../domain/shared/json.ts";
 import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
 import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
@@ -141,10 +141,7 @@ function* rowsOf(
 }
 
 function jsonOf(value: Exclude<ForeignValue, Uint8Array>): JsonValue {
-  if (typeof value === "bigint") {
-    const number = Number(value);
-    return Number.isSafeInteger(number) ? number : rawNumber(String(value));
-  }
+  if (typeof value === "bigint") return exactInteger(value);
   return typeof value === "number" && !Number.isFinite(value) ? String(value) : value;
 }
 

@@ -2,12 +2,7 @@
 // column is a BLOB of its JSON text: no affinity changes a BLOB, and BLOBs sort last.
 import { int64Digits } from "../../../domain/shared/decimal.ts";
 import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
-import {
-  isCanonicalDate,
-  isCanonicalDateTime,
-  parseDate,
-  parseDateTime,
-} from "../../../domain/shared/time.ts";
+import { readStoredText, storedText } from "../../../domain/sync/rows/stored-text.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
@@ -46,28 +41,21 @@ function typeEncoder(
   column: Column,
 ): (value: Exclude<ColumnValue, null>) => SqliteValue | undefined {
   switch (column.type) {
-    case "text":
-    case "numeric":
-      return (value) => (typeof value === "string" ? value : undefined);
     case "bigint":
-      if (column.isKey) {
-        return (value) => (typeof value === "string" ? int64Digits(value) : undefined);
-      }
-      return (value) => (typeof value === "string" ? value : undefined);
+      if (!column.isKey) return (value) => storedText("bigint", value);
+      return (value) => (typeof value === "string" ? int64Digits(value) : undefined);
     case "integer":
       return encodeInteger;
     case "real":
       return encodeReal;
     case "boolean":
       return (value) => (typeof value === "boolean" ? Number(value) : undefined);
+    case "text":
+    case "numeric":
     case "datetime":
-      // Without the Z the bytes sort by time, with any number of fraction digits.
-      return (value) =>
-        typeof value === "string" && isCanonicalDateTime(value) ? value.slice(0, -1) : undefined;
     case "date":
-      return (value) => (typeof value === "string" && isCanonicalDate(value) ? value : undefined);
     case "json":
-      return (value) => JSON.stringify(value);
+      return (value) => storedText(column.type, value);
   }
 }
 
@@ -137,24 +125,14 @@ function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnV
     case "boolean":
       return (value) => (typeof value === "number" ? value !== 0 : value);
     case "datetime":
-      return (value) => decodeDateTime(String(value));
     case "date":
-      return (value) => {
-        const text = String(value);
-        return text.length === 10 ? text : (parseDate(text) ?? text);
-      };
     case "json":
-      return (value) => parseJsonOr(String(value), String(value));
+      return (value) => readStoredText(type, String(value));
   }
 }
 
 function decodeDigits(text: string): ColumnValue {
   return int64Digits(text) === undefined ? text : rawNumber(text);
-}
-
-function decodeDateTime(text: string): ColumnValue {
-  const canonical = `${text}Z`;
-  return isCanonicalDateTime(canonical) ? canonical : (parseDateTime(text) ?? text);
 }
 
 /** A value that does not fit its column, or text with a NUL, which is never JSON. */

@@ -1,6 +1,7 @@
 // Turns a pushed record into a row of the table. S-4.2.7, S-4.2.8, D-3.3, D-3.5.
 import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
+  exactInteger,
   ILL_FORMED,
   isJsonObject,
   isNumber,
@@ -185,8 +186,7 @@ function convertInteger(value: number | RawNumber): ConvertedValue {
   if (!isWholeNumber(text)) return { value };
   const integer = parseInt64(text);
   if (integer === null) return { problem: "is beyond the range of an integer, ±(2^63-1)" };
-  const number = Number(integer);
-  return { value: Number.isSafeInteger(number) ? number : rawNumber(String(integer)) };
+  return { value: exactInteger(integer) };
 }
 
 function convertKeyNumber(text: string): ConvertedValue {
