@@ -3,9 +3,8 @@ import { expect, test } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
 import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
-import { foreignServer } from "../../simulation/sim-servers.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
 import {
+  foreign,
   makeTwoEnds,
   manyRows,
   put,
@@ -188,12 +187,7 @@ test("D-7.4 a mark that the remote never gave makes the pull begin at the start"
 });
 
 test("D-7.4 of a foreign server nothing is known about late rows: a pull begins at its marker", async () => {
-  const ends = await makeTwoEnds({
-    server: (parts) =>
-      foreignServer(parts, {
-        ...{ random: new SeededRandom(1), isTimelessLast: false, isClockZoned: false },
-      }),
-  });
+  const ends = await makeTwoEnds(foreign({ isClockZoned: false }));
   put(ends.there, ends.table, manyRows(3));
   await runOf(ends);
   await write(ends, "there", [["late", "1", OLD]]);

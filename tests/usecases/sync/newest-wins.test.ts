@@ -2,10 +2,10 @@
 import { describe, expect, test } from "bun:test";
 import { countBlock } from "../../../src/domain/sync/run/exchanged-rows.ts";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
-import { foreignServer, repsyncServer } from "../../simulation/sim-servers.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
+import { repsyncServer } from "../../simulation/sim-servers.ts";
 import {
   BY_TIME,
+  foreign,
   makeTwoEnds,
   manyRows,
   put,
@@ -20,10 +20,7 @@ const NEW = "2026-03-01T10:30:00Z";
 
 const SERVERS: Readonly<Record<string, NonNullable<TwoEndsOptions["server"]>>> = {
   "another repsync": repsyncServer,
-  "a foreign server": (parts) =>
-    foreignServer(parts, {
-      ...{ random: new SeededRandom(1), isTimelessLast: false, isClockZoned: true },
-    }),
+  "a foreign server": foreign().server,
 };
 
 /** The table with the day as timestamp. */

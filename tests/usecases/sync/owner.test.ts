@@ -3,9 +3,15 @@ import { expect, test } from "bun:test";
 import { ownerError } from "../../../src/domain/sync/run/table-owner.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { asSyncError } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { foreignServer } from "../../simulation/sim-servers.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
-import { makeTwoEnds, put, register, rowsOf, runOf, type TwoEndsOptions } from "./two-ends.ts";
+import {
+  foreign,
+  makeTwoEnds,
+  put,
+  register,
+  rowsOf,
+  runOf,
+  type TwoEndsOptions,
+} from "./two-ends.ts";
 
 const TIMELESS: TableEntry = {
   upsert_key: ["k"],
@@ -47,12 +53,7 @@ test("D-11.9 an owner that was pulled to before sends a new column without a pul
   ]);
 });
 
-const FOREIGN: TwoEndsOptions = {
-  server: (parts) =>
-    foreignServer(parts, {
-      ...{ random: new SeededRandom(1), isTimelessLast: true, isClockZoned: false },
-    }),
-};
+const FOREIGN = foreign({ isTimelessLast: true, isClockZoned: false });
 
 test("D-11.9 a foreign server that counts no rows is seen to be empty by its first page", async () => {
   const ends = await endsWithRows(FOREIGN);

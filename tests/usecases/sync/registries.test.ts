@@ -3,13 +3,11 @@ import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../../src/domain/sync/run/run.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { foreignServer } from "../../simulation/sim-servers.ts";
 import type { MemoryTables } from "../../support/memory/tables.ts";
-import { SEED } from "../../support/seed.ts";
-import { SeededRandom } from "../../support/seeded-random.ts";
 import {
   BY_TIME,
   type FinishedRun,
+  foreign,
   makeTwoEnds,
   register,
   runOf,
@@ -35,10 +33,7 @@ async function endsWith(here: TableEntry, there: TableEntry): Promise<TwoEnds> {
 }
 
 async function foreignEnds(here: TableEntry, there: TableEntry): Promise<TwoEnds> {
-  const random = new SeededRandom(SEED);
-  const ends = await makeTwoEnds({
-    server: (parts) => foreignServer(parts, { random, isTimelessLast: false, isClockZoned: true }),
-  });
+  const ends = await makeTwoEnds(foreign());
   await register(ends, "here", here);
   await register(ends, "there", there);
   return ends;

@@ -16,12 +16,18 @@ import type { LeaseGiver } from "../../../src/repositories/leases.ts";
 import type { Runs } from "../../../src/repositories/runs.ts";
 import { type RunOutcome, StartedRun } from "../../../src/usecases/sync/runs/start-run.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { repsyncServer, type ServerParts, type SimServer } from "../../simulation/sim-servers.ts";
+import {
+  foreignServer,
+  repsyncServer,
+  type ServerParts,
+  type SimServer,
+} from "../../simulation/sim-servers.ts";
 import { ownDocuments } from "../../support/memory/documents.ts";
 import { MemoryTables } from "../../support/memory/tables.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { makeRegistry } from "../../support/rows/make-table.ts";
 import { type RunParts, runParts } from "../../support/run-parts.ts";
+import { SeededRandom } from "../../support/seeded-random.ts";
 import { KeptNow } from "../../support/time/kept-now.ts";
 import { SimTime } from "../../support/time/sim-time.ts";
 
@@ -80,6 +86,17 @@ export interface TwoEndsOptions {
   readonly remoteUrl?: string;
   /** In place of this service. */
   readonly server?: (parts: ServerParts) => SimServer;
+}
+
+/** A server of another kind, in place of this service. */
+export function foreign(
+  options: { readonly isTimelessLast?: boolean; readonly isClockZoned?: boolean } = {},
+): Required<Pick<TwoEndsOptions, "server">> {
+  const defaults = { isTimelessLast: false, isClockZoned: true };
+  return {
+    server: (parts) =>
+      foreignServer(parts, { random: new SeededRandom(1), ...defaults, ...options }),
+  };
 }
 
 /** Makes both ends with the empty table `items`, at 2026-03-01T12:00:00Z. */
@@ -247,7 +264,6 @@ function textOrNull(value: unknown): string | null {
   return typeof value === "string" ? value : null;
 }
 
-/** Rows `k-0000` and on, a second apart from 10:00:00 on. */
 /** `since offset limit` of every pull. */
 export function asked(requests: readonly SeenRequest[]): string[] {
   return requests
@@ -255,6 +271,7 @@ export function asked(requests: readonly SeenRequest[]): string[] {
     .map(({ since, offset, limit }) => `${since} ${offset} ${limit}`);
 }
 
+/** Rows `k-0000` and on, a second apart from 10:00:00 on. */
 export function manyRows(count: number, prefix = "k"): TestRow[] {
   return Array.from({ length: count }, (_, i) => {
     const at = new Date(Date.parse("2026-03-01T10:00:00Z") + i * 1000).toISOString();

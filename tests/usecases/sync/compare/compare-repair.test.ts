@@ -1,11 +1,11 @@
 // Repairs that decide row by row, and those that remove. D-7.5, D-7.6.
 import { describe, expect, test } from "bun:test";
 import type { CompareRepair } from "../../../../src/domain/sync/run/run.ts";
-import { foreignServer, repsyncServer } from "../../../simulation/sim-servers.ts";
+import { repsyncServer } from "../../../simulation/sim-servers.ts";
 import { compareTables } from "../../../support/rows/compare-tables.ts";
-import { SeededRandom } from "../../../support/seeded-random.ts";
 import {
   BY_TIME,
+  foreign,
   makeTwoEnds,
   put,
   rowsOf,
@@ -16,15 +16,7 @@ import {
 
 const PATHS: readonly [string, TwoEndsOptions][] = [
   ["a repsync remote", { server: repsyncServer }],
-  [
-    "a remote of another kind",
-    {
-      server: (parts) => {
-        const random = new SeededRandom(7);
-        return foreignServer(parts, { random, isTimelessLast: false, isClockZoned: false });
-      },
-    },
-  ],
+  ["a remote of another kind", foreign({ isClockZoned: false })],
 ];
 
 const [EARLY, LATE] = ["2026-03-01T10:00:00Z", "2026-03-01T11:00:00Z"];

@@ -1,10 +1,10 @@
 // Comparing both ends and repairing what differs, by digests and by pages. D-4.10.
 import { describe, expect, test } from "bun:test";
 import type { SyncDirection } from "../../../../src/domain/sync/run/run.ts";
-import { foreignServer, repsyncServer } from "../../../simulation/sim-servers.ts";
+import { repsyncServer } from "../../../simulation/sim-servers.ts";
 import { compareTables } from "../../../support/rows/compare-tables.ts";
-import { SeededRandom } from "../../../support/seeded-random.ts";
 import {
+  foreign,
   makeTwoEnds,
   manyRows,
   put,
@@ -17,15 +17,7 @@ import {
 
 const PATHS: readonly [string, TwoEndsOptions][] = [
   ["by digests", { server: repsyncServer }],
-  [
-    "by pages",
-    {
-      server: (parts) => {
-        const random = new SeededRandom(7);
-        return foreignServer(parts, { random, isTimelessLast: true, isClockZoned: true });
-      },
-    },
-  ],
+  ["by pages", foreign({ isTimelessLast: true })],
 ];
 
 function compare(ends: TwoEnds, repair: SyncDirection | null = null) {

@@ -2,9 +2,7 @@
 
 import { describe, expect, test } from "bun:test";
 import { writeRows } from "../../../../src/usecases/sync/shared/write-rows.ts";
-import { foreignServer } from "../../../simulation/sim-servers.ts";
-import { SeededRandom } from "../../../support/seeded-random.ts";
-import { makeTwoEnds, manyRows, put, rowsOf, runOf } from "../two-ends.ts";
+import { foreign, makeTwoEnds, manyRows, put, rowsOf, runOf } from "../two-ends.ts";
 import {
   both,
   EDITED,
@@ -153,13 +151,7 @@ describe("travelling", () => {
 
 describe("remotes without deletes", () => {
   test("D-7.6.4 a foreign server is sent no tombstone and asked for none, and rows move", async () => {
-    const ends = await makeTwoEnds({
-      entry: WITH_DELETES,
-      server: (parts) =>
-        foreignServer(parts, {
-          ...{ random: new SeededRandom(1), isTimelessLast: false, isClockZoned: true },
-        }),
-    });
+    const ends = await makeTwoEnds({ entry: WITH_DELETES, ...foreign() });
     put(ends.here, ends.table, [["a", "v", OLD]]);
     await both(ends);
     remove(ends.here, ends, "a");

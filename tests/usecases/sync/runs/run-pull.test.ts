@@ -5,12 +5,11 @@ import { AppError } from "../../../../src/domain/shared/errors.ts";
 import type { JsonObject } from "../../../../src/domain/shared/json.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { RemotePeerError } from "../../../../src/ports/tables/remote-peer.ts";
-import { foreignServer } from "../../../simulation/sim-servers.ts";
 import { withWrites } from "../../../support/rows/changed-writes.ts";
-import { SeededRandom } from "../../../support/seeded-random.ts";
 import {
   asked,
   BY_TIME,
+  foreign,
   type Intercept,
   makeTwoEnds,
   manyRows,
@@ -70,10 +69,7 @@ test("D-4.5 the marker goes by the remote's time, whatever the clock here says",
 });
 
 test("D-4.5 the marker of a server whose rows have no zone has none, whatever its own time looks like", async () => {
-  const random = new SeededRandom(1);
-  const ends = await makeTwoEnds({
-    server: (parts) => foreignServer(parts, { random, isTimelessLast: false, isClockZoned: true }),
-  });
+  const ends = await makeTwoEnds(foreign());
   put(ends.there, ends.table, [["k", "v", "2026-03-01T11:59:59.123456Z"]]);
   await runOf(ends);
   expect(ends.kept.marker(PULL_MARKER)).toBe("2026-03-01T11:59:00");

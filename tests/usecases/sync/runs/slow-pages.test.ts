@@ -2,9 +2,16 @@
 import { expect, test } from "bun:test";
 import { LearnedSizes } from "../../../../src/domain/sync/run/pacing.ts";
 import { RemotePeerError } from "../../../../src/ports/tables/remote-peer.ts";
-import { foreignServer } from "../../../simulation/sim-servers.ts";
-import { SeededRandom } from "../../../support/seeded-random.ts";
-import { asked, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "../two-ends.ts";
+import {
+  asked,
+  foreign,
+  makeTwoEnds,
+  manyRows,
+  put,
+  rowsOf,
+  runOf,
+  type TwoEnds,
+} from "../two-ends.ts";
 
 /** A page of more rows than these takes too long. */
 function timeOutBeyond(ends: TwoEnds, rows: number): void {
@@ -16,11 +23,7 @@ function timeOutBeyond(ends: TwoEnds, rows: number): void {
 }
 
 test("D-7.9.3 the looks at one row with which a pull begins make its first page no larger", async () => {
-  const random = new SeededRandom(1);
-  const ends = await makeTwoEnds({
-    maxPageRows: 5000,
-    server: (parts) => foreignServer(parts, { random, isTimelessLast: true, isClockZoned: true }),
-  });
+  const ends = await makeTwoEnds({ maxPageRows: 5000, ...foreign({ isTimelessLast: true }) });
   put(ends.there, ends.table, manyRows(20));
   await runOf(ends);
   expect(asked(ends.requests).map((request) => request.split(" ").at(-1))).toEqual([
