@@ -1,10 +1,11 @@
 // Rows that other programs delete, in the ways of MongoDB.
 import { describe, expect } from "bun:test";
+import { Double } from "mongodb";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import { justAfter } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
+import { ITEMS, PARTS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { keepResource } from "../../../http/support/resources.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
@@ -148,6 +149,22 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
       await items.replaceOne({ k: "same" }, documents("same")[0] ?? {});
       await items.updateOne({ k: "same" }, { $set: { k: "same" } });
       expect(await listedKeys(storage)).toEqual(keys);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a key that is written as a number of another type stays the same key",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      await storage.tables.prepare([ITEMS, PARTS]);
+      const parts = db.collection("parts");
+      await parts.insertMany([1, 2].map((number) => ({ shop: "a", number: new Double(number) })));
+      await parts.updateMany({}, [{ $set: { number: { $toLong: "$number" } } }]);
+      await parts.replaceOne({ number: 1 }, { shop: "a", number: 1 });
+      await parts.deleteOne({ number: 2 });
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      const { items } = await storage.tombstones.list(PARTS, query);
+      expect(items.map(({ key }) => key)).toEqual([{ shop: "a", number: "2" }]);
     },
   );
 
