@@ -1,5 +1,6 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
+import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
 import { heldRows } from "../../held-values.ts";
 import {
@@ -97,11 +98,18 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.listed()).toEqual([]);
       await items.update("old", { k: "new" });
       expect(await items.listed()).toEqual([["old", behind(time)]]);
-      await parts.documents.transact({ name: "test.change" }, (tx) =>
-        tx.tables.change(ITEMS, "k", "new", { v: 3 }),
-      );
+      const change = async (fields: Row) =>
+        await parts.documents.transact({ name: "test.change" }, (tx) =>
+          tx.tables.change(ITEMS, "k", "new", fields),
+        );
+      await change({ v: 3 });
       expect(await items.listed()).toEqual([["old", behind(time)]]);
-      expect(await items.rows()).toEqual([{ k: "new", at: time, v: 3 }]);
+      await change({ k: "newest" });
+      expect(await items.listed()).toEqual([
+        ["old", behind(time)],
+        ["new", behind(time)],
+      ]);
+      expect(await items.rows()).toEqual([{ k: "newest", at: time, v: 3 }]);
     });
 
     it("D-7.6 a change of any column of a key deletes the old key", async (parts, store) => {
