@@ -235,7 +235,8 @@ function listenProblem(error: unknown, port: number): string {
   const code = codeOf(error);
   const noAddress = "HOST is not an address of this machine";
   if (code === "EADDRINUSE") return port === 0 ? noAddress : `the port is in use, or ${noAddress}`;
-  const ofAddress = ["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND"];
+  // For a name that is not found Bun may give the code of an earlier call, such as that of a look for a terminal.
+  const ofAddress = ["EADDRNOTAVAIL", "EINVAL", "ENOTFOUND", "ENOTTY"];
   return ofAddress.includes(code ?? "") ? noAddress : errorText(error);
 }
 
