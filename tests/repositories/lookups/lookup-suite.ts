@@ -3,6 +3,7 @@ import { ACCOUNTS } from "../../../src/repositories/account-collections.ts";
 import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
 import { openSecond, storeTests, timedTests } from "../../contract/harness.ts";
 import {
+  BY_ROOT,
   NO_DEADLINE,
   PLATFORM_ACCOUNTS,
   PROFILES,
@@ -80,7 +81,11 @@ function decisionTests(harness: ReputationHarness): void {
       const { id } = await scene.consent("caller");
       const { documents } = parts.storage;
       /** A lookup that takes long, and what happens before it is confirmed. */
-      const lookUpLate = async (requestId: string, meanwhile: () => Promise<unknown>) => {
+      const lookUpLate = async (
+        requestId: string,
+        meanwhile: () => Promise<unknown>,
+        username = "caller",
+      ) => {
         const read = documents.read.bind(documents);
         const spied = spyOn(documents, "read").mockImplementation(async (options, work) => {
           if (options.name === "lookups.confirm") {
@@ -89,7 +94,7 @@ function decisionTests(harness: ReputationHarness): void {
           }
           return await read(options, work);
         });
-        const call = { keyHash: hash, endpoint: "profile", username: "caller", requestId } as const;
+        const call = { keyHash: hash, endpoint: "profile", username, requestId } as const;
         return await parts.lookupProcessor.decide([call], NO_DEADLINE, () => Bun.sleepSync(1_001));
       };
       const row = { username: "caller", created_at: "2020-01-01T00:00:00Z" };
@@ -100,8 +105,22 @@ function decisionTests(harness: ReputationHarness): void {
       const revokeKey = () => parts.apiKeys.revoke("caller", { id: keyId, nowMs });
       const revoke = () => parts.consents.revoke("caller", { id, nowMs });
       expect(await failureOf(lookUpLate("r2", revoke))).toMatchObject(went);
-      await scene.consent("caller");
-      expect(await failureOf(lookUpLate("r3", revokeKey))).toMatchObject(went);
+      const { id: second } = await scene.consent("caller");
+      const giveAnew = async () => {
+        await parts.consents.revoke("caller", { id: second, nowMs });
+        await scene.consent("caller");
+      };
+      expect(await failureOf(lookUpLate("r3", giveAnew))).toMatchObject(went);
+      await scene.enrol("bea");
+      await scene.consent("bea");
+      const replaceBea = async () => {
+        await parts.membership.erase("bea");
+        await parts.administration.release("bea", BY_ROOT);
+        await scene.enrol("bea");
+        await scene.consent("bea");
+      };
+      expect(await failureOf(lookUpLate("r4", replaceBea, "bea"))).toMatchObject(went);
+      expect(await failureOf(lookUpLate("r5", revokeKey))).toMatchObject(went);
     },
   );
 

@@ -154,7 +154,7 @@ export function decideBatch(
   return { outcomes, entries, uses: [...uses.values()] };
 }
 
-/** True where an answer would be given again by callers and people as they are at a later moment; refusals tell of nobody. D-8.3. */
+/** True where callers and people at a later moment give the answer again, by the same consent; refusals tell of nobody. D-8.3. */
 export function isStillGiven(
   call: LookupCall,
   outcome: LookupOutcome | undefined,
@@ -163,7 +163,10 @@ export function isStillGiven(
   if (outcome?.kind !== "answered") return true;
   const caller = callerOf(call.keyHash);
   if (caller === null || keyProblem(caller, nowMs) !== null) return false;
-  return decideLookup(call, caller, subjectOf(call.username), nowMs).code === outcome.decision.code;
+  const { code, entry } = outcome.decision;
+  const again = decideLookup(call, caller, subjectOf(call.username), nowMs);
+  // A person who has taken an erased name gives another consent.
+  return again.code === code && again.entry.consentId === entry.consentId;
 }
 
 function noteUse(

@@ -105,7 +105,7 @@ describe("SQLite: lookups and the disk", () => {
     60_000,
   );
 
-  test("D-8.3 a reply more than 1 s after its first read is sent only if nobody changed meanwhile", () =>
+  test("D-8.3 a reply more than 1 s after its first read is sent only if it is given again", () =>
     SqliteFile.use(async (file) => {
       const clock = new FakeClock();
       const disk = new Disk();
