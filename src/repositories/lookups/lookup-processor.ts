@@ -56,6 +56,7 @@ interface Committed {
   readonly readAtMs: number;
 }
 
+const NOT_IN_TIME = "The store did not answer in time";
 /** Changes of so many people of one batch are taken for one of everybody's versions. */
 const MANY_PEOPLE = 8;
 /** Accounts whose last needed pages are known; beyond that all are forgotten. */
@@ -299,12 +300,14 @@ export class LookupProcessor {
     for (let confirmedAtMs = readAtMs; ; ) {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();
+      // SQLite answers a read that begins after its limit.
+      if (confirmedAtMs > deadlineMs) throw new AppError("store_unavailable", NOT_IN_TIME);
       const limit = this.#limitOf(deadlineMs);
       const options = { name: "lookups.confirm", isProven: true, limit } as const;
       const areGiven = await documents.read(options, async (at) => {
         const names = facts.versionedNames;
         const [versions] = await at.read({ versionsOf: names });
-        // An import raises versions of everybody, and takes no right.
+        // A large write raises the versions of everybody.
         if (!facts.dropOutdated(names, versions)) await reader.fill(facts, at);
         const now = {
           nowMs: at.nowMs,

@@ -1,9 +1,10 @@
 // D-6.3, D-6.5, D-5.8, D-8.3: what a disk that fails or stalls makes of lookups.
-import { describe, expect, test } from "bun:test";
+import { describe, expect, spyOn, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
 import {
   openParts,
+  PROFILES,
   realScene,
   Scene,
   wordOf,
@@ -139,6 +140,34 @@ describe("SQLite: lookups and the disk", () => {
       expect(wordOf(await scene.lookUp(hash, "ana"))).toBe("profile_not_found");
       // The one that was answered 503 counts, as its record is kept.
       expect((await parts.usage.read("ana", LIMITS)).reading.month?.used).toBe(5);
+    }));
+
+  test("D-8.3 a reply is not confirmed anew after its deadline, however slow the reads and whatever changes", () =>
+    SqliteFile.use(async (file) => {
+      const clock = new FakeClock();
+      const parts = await openParts(await file.open({ clock }), remembering, clock);
+      const scene = new Scene(parts, { ...realScene(parts).store, nowMs: () => clock.nowMs() });
+      await scene.enrol("ana");
+      const { hash } = await scene.giveKey("ana");
+      const { documents } = parts.storage;
+      const read = documents.read.bind(documents);
+      let reads = 0;
+      spyOn(documents, "read").mockImplementation(async (options, body) => {
+        if (options.name === "lookups.confirm") {
+          await scene.push(PROFILES, { username: "x", public: false, bio: `change ${++reads}` });
+          // The seventh is fast.
+          clock.advance(reads < 7 ? 2_000 : 0);
+        }
+        return await read(options, body);
+      });
+      const call = { keyHash: hash, username: "x", endpoint: "profile", requestId: "r" } as const;
+      const deadlineMs = clock.monotonicMs() + 9_500;
+      const late = parts.lookupProcessor.decide([call], deadlineMs, () => clock.advance(1_001));
+      expect(await failureOf(late)).toEqual({
+        kind: "store_unavailable",
+        message: "The store did not answer in time",
+      });
+      expect(reads).toBe(5);
     }));
 
   test("D-8.3 a batch that waits for another process is given up at its deadline", () =>
