@@ -68,7 +68,7 @@ function textOf(records: readonly AuditRecord[]): string {
   return JSON.stringify([shared, own]);
 }
 
-/** The records of a block, in their order; of a damaged block one that its verification fails. */
+/** The records of a block, in their order; of a damaged block one that fails verification. */
 export function recordsOf(block: object): readonly StoredRecord[] {
   const { chainId, seq, at, version, previousHash, packed } = block as BlockDocument;
   const damaged = { chainId, seq, at, version, previousHash, damaged: true } as StoredRecord;

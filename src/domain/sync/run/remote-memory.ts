@@ -1,5 +1,5 @@
-// The memory of a table about its remote, by the id of the remote's store. D-4.5, D-11.10. Each direction names its remote. Where
-// the two names differ, the next run uses neither memory and drops both in its first commit. So two processes with different
+// The memory of a table about its remote, by the id of the remote's store. D-4.5, D-11.10. Each direction names its remote. A run
+// with another remote than either names uses neither memory, and drops both in its first commit. So two processes with different
 // remotes lose nothing.
 import { LEAST_DELETE_LIMIT } from "../../shared/limits.ts";
 import { compareDateTimes, dateTimeMs, parseDateTime } from "../../shared/time.ts";
