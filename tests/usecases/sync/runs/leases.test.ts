@@ -15,6 +15,31 @@ import {
   statusError,
 } from "../two-ends.ts";
 
+test("D-4.8 a second run waits up to 10 s and then names the run in the way", async () => {
+  const ends = await makeTwoEnds();
+  await ends.leases.acquire({ name: "sync pull items", holder: "other", ttlMs: 60_000 });
+  const startedAtMs = ends.time.nowMs;
+  const { run, error } = await runOf(ends);
+  expect(run.status).toBe("failed");
+  expect(error?.text).toBe('Run other holds "sync pull items"; try again later');
+  expect(ends.time.nowMs - startedAtMs).toBe(10_000);
+});
+
+test("D-4.8 a second run goes on as soon as the first one is through", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  const held = await ends.leases.acquire({
+    name: "sync pull items",
+    holder: "other",
+    ttlMs: 60_000,
+  });
+  ends.time.after(3_100, () => {
+    if ("release" in held) void held.release();
+  });
+  const { run } = await runOf(ends);
+  expect(run).toMatchObject({ status: "success", durationMs: 3_500 });
+});
+
 test("D-4.8 the lease of a process that is gone ends by itself", async () => {
   const ends = await makeTwoEnds();
   await ends.leases.acquire({ name: "sync pull items", holder: "gone", ttlMs: 9_000 });
