@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import type { BatchEvent, RunEvent, RunNews } from "../../../../src/domain/sync/run/run.ts";
 import { RunEvents } from "../../../../src/usecases/sync/runs/started-work.ts";
+import { makeTwoEnds, manyRows, put, runOf, start } from "../two-ends.ts";
 
 const START: RunEvent = { type: "start", table: "a", direction: "push", totalRecords: 9 };
 
@@ -69,4 +70,46 @@ test("D-4.4 batches of both directions of one table stay apart", async () => {
   feed.publish({ type: "finished" });
   const types = (await Array.fromAsync(feed.news())).map(({ type }) => type);
   expect(types).toEqual(["batch", "batch", "finished"]);
+});
+
+test("D-4.4 the events of a pull, with what arrived and how much there is", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 3 });
+  put(ends.there, ends.table, manyRows(5));
+  const started = start(ends);
+  const events: unknown[] = [];
+  const reading = (async () => {
+    for await (const event of started.news()) events.push(event);
+  })();
+  await ends.time.run(started.outcome);
+  await reading;
+  const subject = { table: "items", direction: "pull" };
+  const rates = { elapsedMs: 0, rowsPerSecond: expect.any(Number) };
+  expect(events).toEqual([
+    { type: "start", ...subject, totalRecords: 5 },
+    {
+      ...{ type: "batch", ...subject, batch: 1, totalBatches: 2, recordsSent: 3, totalSent: 3 },
+      ...{ totalRecords: 5, bytesCompressed: 20, bytesUncompressed: 200 },
+      ...{ upserted: 3, errorCount: 0, ...rates },
+    },
+    {
+      ...{ type: "batch", ...subject, batch: 2, totalBatches: 2, recordsSent: 2, totalSent: 5 },
+      ...{ totalRecords: 5, bytesCompressed: 10, bytesUncompressed: 100 },
+      ...{ upserted: 2, errorCount: 0, ...rates },
+    },
+    {
+      ...{ type: "done", ...subject, status: "success", totalPulled: 5 },
+      ...{ bytesCompressed: 30, bytesUncompressed: 300, durationMs: 0 },
+    },
+    { type: "finished" },
+  ]);
+});
+
+test("D-4.3, D-4.4 a table with refused records ends as partial", async () => {
+  const ends = await makeTwoEnds();
+  put(ends.there, ends.table, manyRows(3));
+  ends.here.refuse = (_, { k }) => (k === "k-0001" ? "Not here" : null);
+  const { run, events, error } = await runOf(ends);
+  expect(run).toMatchObject({ status: "partial", totalPulled: 2, errorCount: 1 });
+  expect(events.at(-2)).toMatchObject({ type: "done", status: "partial", totalPulled: 2 });
+  expect(error).toBe(null);
 });
