@@ -71,6 +71,9 @@ test("D-7.5 what cannot be counted is null, warns of nothing, and ends no run", 
   ends.here.uncountable.add("items");
   const uncounted = await runOf(ends);
   expect([uncounted.run.status, ...countsOf(uncounted)]).toEqual(["success", null, 3]);
+  expect(ends.logger.lines.filter(({ level }) => level === "error")).toMatchObject([
+    { message: "Table cannot be counted", fields: { table: "items" } },
+  ]);
   ends.here.uncountable.clear();
   let asked = 0;
   ends.intercept = ({ kind }, send) => {
