@@ -39,6 +39,8 @@ const RANKS: readonly (readonly [string, here: TestTime, arriving: TestTime, sta
   ["one without a time, over another", null, null, false],
   ["an unreadable time, over a time", -60, "soon", true],
   ["a time, over an unreadable one", "2024-02-30T00:00:00Z", -60, false],
+  ["an unreadable time, over none", null, "soon", false],
+  ["one without a time, over an unreadable one", "soon", null, false],
   ["one 3 minutes ahead, over one of now", 0, 3, false],
   ["one of now, over one 3 minutes ahead", 3, 0, true],
   ["one 9 minutes ahead, over an old one", "2001-01-01T00:00:00Z", 9, true],
