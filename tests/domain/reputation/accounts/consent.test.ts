@@ -3,9 +3,11 @@ import {
   CONSENT_PURPOSES,
   CONSENT_STATUSES,
   type Consent,
+  type ConsentPurpose,
   consentItem,
   consentStatus,
   findCoveringConsent,
+  type LookupEndpoint,
   matchesFilter,
   ownPurpose,
   readConsentFilter,
@@ -68,6 +70,20 @@ describe("status", () => {
 });
 
 describe("coverage", () => {
+  const covered: [ConsentPurpose, LookupEndpoint[]][] = [
+    ["reputation_lookup", ["reputation", "profile", "platforms"]],
+    ["profile_lookup", ["profile"]],
+    ["platforms_lookup", ["platforms"]],
+  ];
+
+  test.each(covered)("D-6.1 %s covers %p alone", (purpose, endpoints) => {
+    const all: LookupEndpoint[] = ["reputation", "profile", "platforms"];
+    const consents = [{ ...ACTIVE, purpose }];
+    expect(all.filter((one) => findCoveringConsent(consents, one, NOW_MS) !== null)).toEqual(
+      endpoints,
+    );
+  });
+
   test("D-5.5 each endpoint has a purpose of its own", () => {
     expect(ownPurpose("reputation")).toBe("reputation_lookup");
     expect(ownPurpose("profile")).toBe("profile_lookup");
