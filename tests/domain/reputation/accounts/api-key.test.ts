@@ -155,7 +155,9 @@ describe("status", () => {
   test("D-5.5 a rotated key is revoked after the overlap", () => {
     const rotate = (overlapSeconds: number, revokedAt: string | null = null) => {
       const rotation = { id: "key-1", successor: SUCCESSOR, overlapSeconds, nowMs: NOW_MS };
-      return planRotation({ ...STORED, revokedAt }, rotation)?.old;
+      const planned = planRotation({ ...STORED, revokedAt }, rotation);
+      expect(planned?.successor).toMatchObject({ revokedAt: null, isRevoked: false });
+      return planned?.old;
     };
     expect(rotate(0)).toEqual({ ...STORED, revokedAt: NOW, isRevoked: true });
     const old = { ...STORED, revokedAt: "2026-03-01T13:00:00Z" };
