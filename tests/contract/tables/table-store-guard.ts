@@ -70,7 +70,7 @@ function rankTests(
 ): void {
   const it = storeTests(harness);
 
-  it(`D-7.1 a guard ${rule} writes what ranks at or above the row here, and no other`, async (storage, store) => {
+  it(`D-3.9, D-7.1 a guard ${rule} writes what ranks at or above the row here, and no other`, async (storage, store) => {
     const definition = makeTable(entry);
     const table = await TableUnderTest.prepare(storage, definition);
     const nowMs = store.nowMs();
