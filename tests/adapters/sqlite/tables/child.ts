@@ -1,7 +1,6 @@
-// A process of its own on a shared file: writes batches and tells of each that was acknowledged.
-// Arguments: the file, the number of the writer, the number of batches (0 for no end).
+// A process of its own on a shared file, which writes batches.
+// Arguments: the file, the number of the writer, the number of batches.
 
-import { writeSync } from "node:fs";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
@@ -27,7 +26,7 @@ export const SHARED = makeTable({
 });
 
 /** Batch `batch` of a writer: its own new rows, and the rows that every batch of every writer overwrites. */
-export function batchOf(writer: number, batch: number): Row[] {
+function batchOf(writer: number, batch: number): Row[] {
   const at = `2024-01-01T00:00:${String(batch % 60).padStart(2, "0")}Z`;
   const own = Array.from({ length: ROWS_PER_BATCH }, (_, i) => ({
     writer,
@@ -51,11 +50,9 @@ async function main(path: string, writer: number, batches: number): Promise<void
     collections: COLLECTIONS,
   });
   await storage.tables.prepare([SHARED]);
-  for (let batch = 0; batches === 0 || batch < batches; batch++) {
+  for (let batch = 0; batch < batches; batch++) {
     const writes = batchOf(writer, batch).map((row, index) => ({ index, row }));
     await writeTo(storage, SHARED, writes);
-    // Not through a stream: what was told must be told when the process is killed.
-    writeSync(1, `${batch}\n`);
   }
   await storage.close();
 }
