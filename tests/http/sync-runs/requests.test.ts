@@ -147,6 +147,16 @@ describe("bodies", () => {
       [{ table: "notes", repair: "both" }, "repair must be one of push, pull, newest"],
       [{ table: "notes", repair: true }, "repair must be one of push, pull, newest"],
       [{ table: "notes", repair: "push", dry_run: true }, `dry_run ${NO_DRY_RUN}`],
+      ...[null, "newest"].flatMap((repair): [object, string][] => [
+        [
+          { table: "notes", repair, delete: true },
+          'delete needs `repair` to be "push" or "pull": it removes what only that end has',
+        ],
+        [
+          { table: "notes", repair, force: true },
+          'force needs `repair` to be "push" or "pull": it overwrites rows of that end',
+        ],
+      ]),
     ];
     for (const [body, error] of refused) {
       const reply = await app.ask("/compare", jsonBody(body));

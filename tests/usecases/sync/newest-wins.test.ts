@@ -100,15 +100,23 @@ describe.each(Object.entries(SERVERS))("against %s", (name, server) => {
     ]);
   });
 
-  test("D-7.1 what went is not sent again while it is as it was, and the edit of the other end stands", async () => {
+  test("D-7.1, D-7.11 what went is not sent again while it is as it was, and the edit of the other end stands", async () => {
     const ends = await makeTwoEnds({ server, entry: BY_DAY });
-    put(ends.here, ends.table, [["a", "1", "2026-03-01"]]);
+    put(ends.here, ends.table, [
+      ["a", "1", "2026-03-01"],
+      ["n", "1", null],
+    ]);
     await runOf(ends, { direction: "push" });
     put(ends.there, ends.table, [["a", "edited there", "2026-03-01"]]);
     expect((await runOf(ends, { direction: "push" })).run.totalPushed).toBe(0);
     await runOf(ends, { direction: "both" });
-    expect(rowsOf(ends.here, ends.table)).toEqual([["a", "edited there", "2026-03-01"]]);
+    expect(rowsOf(ends.here, ends.table)).toEqual([
+      ["a", "edited there", "2026-03-01"],
+      ["n", "1", null],
+    ]);
     expect(rowsOf(ends.there, ends.table)).toEqual(rowsOf(ends.here, ends.table));
+    const idle = (await runOf(ends, { direction: "both" })).run;
+    expect(idle).toMatchObject({ totalPushed: 0, changed: 0, kept: 0 });
   });
 
   test("D-7.1 at equal times the sender's row is written", async () => {

@@ -61,6 +61,20 @@ test("D-9.5.2 a run elsewhere is told at most 1 s late, and whole", async () => 
   expect(all(there).at(-1)).toEqual({ type: "finished" });
 });
 
+test("D-9.5.2 a run that has ended is told whole at once", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 10 });
+  put100(ends);
+  for (const isDryRun of [false, true]) {
+    const run = start(ends, { isDryRun });
+    await ends.time.run(run.outcome);
+    const events = await ends.time.run(Array.fromAsync(eventsOf(run)));
+    const beforeMs = ends.time.nowMs;
+    const watched = await ends.time.run(watchElsewhere(ends, run.runId));
+    expect(await ends.time.run(Array.fromAsync(watched))).toEqual(events);
+    expect(ends.time.nowMs).toBe(beforeMs);
+  }
+});
+
 test("D-9.5.2 a run whose process died ends in the stream as it does in the list", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 10 });
   put100(ends);
