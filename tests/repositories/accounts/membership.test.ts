@@ -26,6 +26,26 @@ function membershipSuite(harness: ReputationHarness): void {
   const it = storeTests(harness);
 
   describe(`membership`, () => {
+    it("D-5.4, D-8.1 enrol() of a name or an address that is taken, by rows that came by sync too, writes nothing", async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const account = await scene.enrol("ana");
+      await scene.push(PROFILES, { username: "cleo" });
+      await scene.push(PLATFORM_ACCOUNTS, { username: "dian", platform: "github", verified: true });
+      const enrol = (username: string, email: string) =>
+        parts.membership.enrol({ account: { ...account, username, email }, displayName: null });
+      expect(await enrol("ana", "other@example.com")).toBe("username_taken");
+      expect(await enrol("bea", "ANA@example.com")).toBe("email_taken");
+      for (const name of ["cleo", "dian"]) {
+        expect(await enrol(name, `${name}@example.com`)).toBe("username_taken");
+      }
+      for (const name of ["bea", "cleo", "dian"]) {
+        expect(await parts.accounts.find(name)).toBeNull();
+      }
+      for (const name of ["bea", "dian"]) {
+        expect((await parts.profiles.read(name)).profile).toBeNull();
+      }
+    });
+
     it.everywhere("D-5.4 of many enrolments of one name at once one wins", async (parts, store) => {
       const scene = new Scene(parts, store);
       const tries = Array.from({ length: 8 }, (_, i) =>
