@@ -155,6 +155,7 @@ onOneBackend("registries", (backend) => {
     const reply = await push(pair);
     expect(itemOf(reply)).toMatchObject({ pushed: 2, changed: 2, warnings: [] });
     expect(await pair.remote().rows("items")).toEqual(rows);
+    expect(itemOf(await push(pair))).toMatchObject({ pushed: 0, changed: 0 });
   });
 
   test("D-7.5 100 changed rows cost at most 6 requests", async () => {
