@@ -176,6 +176,22 @@ describe("a record with a gap", () => {
     },
   );
 
+  test.each(["push", "pull"] as const)(
+    "D-7.6.4 moves on behind a repair by %s: deletes of the end that rows came from, and none of the other",
+    async (direction) => {
+      const ends = await makeEqualEnds(["a", "b"]);
+      const [from, to] = direction === "push" ? [ends.here, ends.there] : [ends.there, ends.here];
+      ends.time.advance(1000);
+      await from.tombstones.prune(ends.table, "2026-03-01T12:00:01Z");
+      remove(from, ends, "a");
+      remove(to, ends, "b");
+      const repair = { tableName: "items", repair: direction } as const;
+      expect(await ends.time.run(compareTables(ends.deps, repair))).toMatchObject({ repaired: 1 });
+      expect(await both(ends)).toMatchObject({ status: "success" });
+      for (const end of [from, to]) expect(keysOf(end, ends)).toEqual(["b"]);
+    },
+  );
+
   test("D-7.6.4 a run that stayed away for longer than tombstones are kept says so, and one that came often does not", async () => {
     const ends = await makeEqualEnds(["a"]);
     const dayMs = 86_400_000;
