@@ -26,6 +26,17 @@ function membershipSuite(harness: ReputationHarness): void {
   const it = storeTests(harness);
 
   describe(`membership`, () => {
+    it("D-5.4 enrol() makes an account and its profile, which has its time", async (parts, store) => {
+      const account = await new Scene(parts, store).enrol("ana");
+      expect(await parts.accounts.find("ana")).toEqual(account);
+      const { profile, accounts } = await parts.profiles.read("ana");
+      const at = "2026-03-01T12:00:00Z";
+      expect([profile, accounts]).toMatchObject([
+        { username: "ana", display_name: null, verified: false, created_at: at, updated_at: at },
+        [],
+      ]);
+    });
+
     it("D-5.4, D-8.1 enrol() of a name or an address that is taken, by rows that came by sync too, writes nothing", async (parts, store) => {
       const scene = new Scene(parts, store);
       const account = await scene.enrol("ana");
