@@ -87,3 +87,16 @@ test("the words of the glossary are those that exported names are made of", () =
   expect(terms.length).toBeGreaterThan(60);
   expect(terms.filter((term) => !isNamed(term) && !NO_NAMES.includes(term))).toEqual([]);
 });
+
+test("a script of more rounds names tests that read their number", () => {
+  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const rounds = Object.values<string>(scripts).flatMap((script) => {
+    const [, name = ""] = /^(\w+_ROUNDS)=/.exec(script) ?? [];
+    return name === "" ? [] : (script.match(/tests\/\S+/g) ?? []).map((file) => ({ name, file }));
+  });
+  expect(rounds.length).toBeGreaterThan(3);
+  const unread = rounds.filter(({ name, file }) => {
+    return !readFileSync(join(ROOT, file), "utf8").includes(name);
+  });
+  expect(unread).toEqual([]);
+});
