@@ -23,7 +23,7 @@ export function onHangUp({ reload, stop }: Record<"reload" | "stop", () => void>
   });
 }
 
-/** False under `nohup`, and once the terminal has closed. */
+/** False without a terminal at any stream, as under `nohup`, and once it has closed. */
 function isOnTerminal(): boolean {
   return [0, 1, 2].some((fd) => isatty(fd));
 }
