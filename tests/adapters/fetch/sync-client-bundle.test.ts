@@ -54,11 +54,15 @@ function isMissing(runtime: string, path: string | null): boolean {
   return path === null && Bun.env.CI !== "true";
 }
 
-async function buildClient(): Promise<string> {
-  const entry = join(ROOT, "src", "client.ts");
+async function bundle(name: string): Promise<string> {
+  const entry = join(ROOT, "src", name);
   const built = await Bun.build({ entrypoints: [entry], target: "browser", format: "esm" });
   expect(built.outputs.length).toBe(1);
-  const text = await (built.outputs[0] as Blob).text();
+  return await (built.outputs[0] as Blob).text();
+}
+
+async function buildClient(): Promise<string> {
+  const text = await bundle("client.ts");
   await Bun.write(join(FOLDER, "client.js"), text);
   await Bun.write(join(FOLDER, "program.mjs"), PROGRAM);
   return text;
@@ -111,11 +115,19 @@ const SAID = {
   damaged: "RemotePeerError unreachable",
 };
 
+const FOREIGN = /^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|\bBun\b|\bDeno\./m;
+
 test("repsync/client is one small file that imports nothing", async () => {
   const text = await buildClient();
-  expect(text).not.toMatch(/^\s*import\b|\bimport\(|\brequire\(|\bprocess\b|\bBun\b|\bDeno\./m);
+  expect(text).not.toMatch(FOREIGN);
   // Of these some 5,000 are what to do about each kind of failure.
   expect(text.length).toBeLessThan(52_000);
+});
+
+test("repsync/lookups is one small file that imports nothing", async () => {
+  const text = await bundle("lookups.ts");
+  expect(text.length).toBeLessThan(8_000);
+  expect(text).not.toMatch(FOREIGN);
 });
 
 test.skipIf(isMissing("Node", node))("repsync/client works on Node", async () => {
