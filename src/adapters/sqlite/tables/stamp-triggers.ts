@@ -45,14 +45,17 @@ function wantedTriggers(
       ]
     : [];
   const present = `${orderOf("stored")} FROM ${name} AS stored WHERE ${names.sameKey("stored", "NEW")}`;
+  const forget = `DELETE FROM repsync_present WHERE table_name = '${table.name}'`;
   const note = [
-    `DELETE FROM repsync_present WHERE table_name = '${table.name}'`,
+    forget,
     `INSERT INTO repsync_present SELECT '${table.name}', seen.${ORDER_COLUMN} FROM (${[present, ...buried].join(" UNION ALL ")}) AS seen`,
   ];
   const noted = `SELECT ${ORDER_COLUMN} FROM repsync_present WHERE table_name = '${table.name}'`;
   const stamp = (sources: readonly string[]) => [
     `UPDATE ${name} SET ${time} = ${stampSql(sources)} WHERE ${names.sameKey(name, "NEW")}`,
+    forget,
   ];
+  // A trigger of the application may write another row between the note and the stamp, which forgets the note.
   const updated = [orderOf("OLD"), `${noted} AND ${isRekeyed}`, ...buried];
   return new Map([
     own.make("meet.insert", `BEFORE INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`, note),
@@ -61,7 +64,11 @@ function wantedTriggers(
       `BEFORE UPDATE OF ${names.keyColumns.join(", ")} ON ${name} WHEN ${isRekeyed} AND ${isLeftAlone} AND ${IS_OTHERS}`,
       note,
     ),
-    own.make("insert", `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`, stamp([noted])),
+    own.make(
+      "insert",
+      `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`,
+      stamp([noted, ...buried]),
+    ),
     own.make(
       "update",
       `AFTER UPDATE ON ${name} WHEN ${isLeftAlone} AND ${IS_OTHERS}`,

@@ -164,6 +164,20 @@ test("D-14.2, D-14.2.3 a row that comes back, or changes beside its tombstone, i
     expect((await storage.tombstones.list(table, query)).items).toEqual([]);
   }));
 
+test("D-14.2.3 a row is later than its own tombstone alone, where a trigger of the application writes another row", () =>
+  SqliteFile.use(async (file) => {
+    const storage = await file.open();
+    await storage.tables.prepare([makeTable({ ...ENTRY, deletes: true })]);
+    const program = file.openElsewhere();
+    const ahead = new Date(Math.floor(Date.now() / 1000 + 60) * 1000).toISOString().slice(0, 19);
+    program.run(`CREATE TRIGGER application AFTER INSERT ON items WHEN NEW.v > 0
+      BEGIN INSERT INTO items (k, v) VALUES (NEW.k || ' other', 0); END`);
+    program.run("INSERT INTO items VALUES ('a', ?1, 0), ('b other', ?1, 0)", [ahead]);
+    program.run("DELETE FROM items; INSERT INTO items (k, v) VALUES ('a', 1), ('b', 1)");
+    const rows = "SELECT k FROM items WHERE at = ? ORDER BY k";
+    expect(program.query(rows).values(`${ahead}.000002`)).toEqual([["a"], ["b other"]]);
+  }));
+
 test("D-14.2.3 a table that another program made is stamped alike, whatever its key and its columns are", () =>
   SqliteFile.use(async (file) => {
     const program = file.openElsewhere();
