@@ -5,6 +5,7 @@
 // changed only some of its late rows runs again with a read. A table that is being filled is not read.
 import type { ClientSession, Long } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
+import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
@@ -236,8 +237,9 @@ export class RowWrites {
   ): Promise<void> {
     const { db, versions } = this.#deps;
     // Nothing else keeps out a row of their keys that comes meanwhile.
-    const areAlone = this.#deleted.length > 0 && listed.length > removed.size;
-    if (areAlone) await versions.meetChanges(this.#table, tx);
+    const isAlone = ({ key }: Tombstone) => !removed.has(keyText(this.#table, key));
+    if (this.#deleted.length > 0 && listed.some(isAlone))
+      await versions.meetChanges(this.#table, tx);
     await forgetTombstones(db, this.#table, forgotten, tx);
     await listTombstones(this.#deps, this.#table, listed, tx);
     if (removed.size === 0) return;

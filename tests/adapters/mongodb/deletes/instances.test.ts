@@ -3,6 +3,7 @@
 import { describe, expect } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import type { Transaction } from "../../../../src/ports/documents.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS, WITHOUT_DELETES } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
@@ -113,6 +114,35 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
         expect([k, outcome.kept, outcome.changed]).toEqual([k, [0], 0]);
       }
       expect(await db.collection("items").countDocuments()).toBe(0);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a guarded write runs again where a delete of its key was committed meanwhile, beside one of a row",
+    async ({ url, db }) => {
+      const [one, other] = [await openInstance(url), await openInstance(url)];
+      const at = "2024-05-01T10:00:00Z";
+      const deleted = ["here", "coming"].map((k, index) => {
+        return { index, key: { k }, deletedAt: "2024-05-01T11:00:00Z" };
+      });
+      await writeTo(one.storage, ITEMS, [], { deleted: deleted.slice(0, 1) });
+      // Without the guard a row comes beside its tombstone, which the next delete leaves as it is.
+      await writeTo(one.storage, ITEMS, asWrites([{ k: "here", at, v: 1 }]));
+      const came = asWrites([{ k: "coming", at, v: 1 }]);
+      const { documents: pushes } = other.storage;
+      let attempts = 0;
+      const push = async (tx: Transaction) => {
+        await tx.read({ rowsOf: ITEMS, where: ["k", ["coming"]] });
+        if (++attempts === 1) await writeTo(one.storage, ITEMS, [], { deleted });
+        await tx.tables.write(ITEMS, came, GUARDED);
+      };
+      // Instances of one process start at the same lane: within another body the push has the next one.
+      await pushes.transact({ name: "test.lane" }, () =>
+        pushes.transact({ name: "test.push" }, push),
+      );
+      expect(await db.collection("items").countDocuments()).toBe(0);
+      expect(await listedKeys(one.storage)).toEqual(["here", "coming"]);
+      expect(attempts).toBe(2);
     },
   );
 
