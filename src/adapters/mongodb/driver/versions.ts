@@ -97,9 +97,14 @@ export class Versions {
   }
 
   async #meet(lanes: string, length: number, tx: ClientSession): Promise<void> {
-    const touches = Array.from({ length }, (_, n) => {
-      const update = { $inc: { erasures: 1 }, $setOnInsert: { v: 0 } };
-      return { updateOne: { filter: { _id: `${lanes}/${n}` }, update, upsert: true } };
+    const $inc = { erasures: 1 };
+    const ids = Array.from({ length }, (_, n) => `${lanes}/${n}`);
+    const options = { session: tx };
+    const met = await this.#collection.updateMany({ _id: { $in: ids } }, { $inc }, options);
+    if (met.matchedCount === length) return;
+    const touches = ids.map((_id) => {
+      const update = { $inc, $setOnInsert: { v: 0 } };
+      return { updateOne: { filter: { _id }, update, upsert: true } };
     });
     await this.#collection.bulkWrite(touches, { session: tx, ordered: true });
   }

@@ -45,6 +45,10 @@ interface WriteOptions extends WriteRule {
   readonly readsFirst: boolean;
   /** True when all rows count as new, unread. */
   readonly isFilling: boolean;
+  /** True when an earlier attempt met the commits of others. */
+  readonly meetsFirst: boolean;
+  /** Called before tombstones without rows meet the commits of others. */
+  readonly onMeeting: () => void;
   /** Takes numbers for new rows and gives the first. */
   readonly takeNumbers: (count: number) => Promise<Long>;
 }
@@ -88,6 +92,8 @@ export class RowWrites {
 
   /** Sends rows unread where that is enough, else reads, decides, and writes changes. Throws `PartlyLate` for unread late rows. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
+    const { meetsFirst } = this.#options;
+    if (meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
@@ -236,10 +242,13 @@ export class RowWrites {
     tx: ClientSession,
   ): Promise<void> {
     const { db, versions } = this.#deps;
-    // Nothing else keeps out a row of their keys that comes meanwhile.
+    const { meetsFirst, onMeeting } = this.#options;
     const isAlone = ({ key }: Tombstone) => !removed.has(keyText(this.#table, key));
-    if (this.#deleted.length > 0 && listed.some(isAlone))
+    if (this.#deleted.length > 0 && !meetsFirst && listed.some(isAlone)) {
+      // Nothing else keeps out a row of the key that comes meanwhile.
+      onMeeting();
       await versions.meetChanges(this.#table, tx);
+    }
     await forgetTombstones(db, this.#table, forgotten, tx);
     await listTombstones(this.#deps, this.#table, listed, tx);
     if (removed.size === 0) return;

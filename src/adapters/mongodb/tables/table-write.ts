@@ -34,6 +34,7 @@ export class TableWrite {
   /** False after a refusal: a unique index may have refused a row that counted as new. */
   #insertsNew = true;
   #readsFirst = false;
+  #meetsFirst = false;
   /** Records that the server refused, by position. */
   readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
   #numbers: { readonly first: Long; readonly count: number } | null = null;
@@ -59,8 +60,14 @@ export class TableWrite {
     const insertsNew = this.#insertsNew;
     const readsFirst = this.#readsFirst;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
-    const numbers = (count: number) => this.#takeNumbers(count);
-    const options = { ...rule, ordered, takeNumbers: numbers, insertsNew, isFilling, readsFirst };
+    const options = {
+      ...{ ...rule, ordered, insertsNew, isFilling, readsFirst },
+      meetsFirst: this.#meetsFirst,
+      takeNumbers: (count: number) => this.#takeNumbers(count),
+      onMeeting: () => {
+        this.#meetsFirst = true;
+      },
+    };
     const rows = new RowWrites(this.#deps, this.table, options);
     try {
       const { newRows, ...written } = await rows.write(upserts, tx);
