@@ -144,11 +144,15 @@ async function makeDeletes(
   if (!table.deletes) return { list: known, completeSince: null };
   const completeSince = formatMs(tx.nowMs);
   const goesOn = before?.deletes === true && isWatched(layout, found);
-  if (known !== null) return { list: known, completeSince: goesOn ? null : completeSince };
+  if (known !== null) {
+    // Stores of former versions lack it. Not `xmin`: that differs between the savepoints of a transaction.
+    await tx.script(`alter table ${deleted} add column if not exists repsync_xact xid8`);
+    return { list: known, completeSince: goesOn ? null : completeSince };
+  }
   const keys = nameText(table.keyColumns);
   const columns = table.keyColumns.map(columnText).join(", ");
   await tx.script(`drop table if exists ${deleted};
-create table ${deleted} (${columns}, deleted_at timestamptz not null, taken_ms int8 not null, place int8, made bigserial, primary key (${keys}));
+create table ${deleted} (${columns}, deleted_at timestamptz not null, taken_ms int8 not null, repsync_xact xid8, place int8, made bigserial, primary key (${keys}));
 create index ${quoted(`_deleted_place_${short}`)} on ${deleted} (place);
 comment on table ${deleted} is ${literal(`The rows that were deleted of ${layout.name}`)};`);
   return { list: randomBytes(6).toString("hex"), completeSince };

@@ -97,7 +97,7 @@ export class RowStatements {
     for (const some of inParts(listed)) {
       const text = `insert into ${layout.deleted} as d (${names}, deleted_at, taken_ms)
         select ${names}, deleted_at, $${at + 2}::int8 from unnest(${lists.join(", ")}, $${at + 1}::text[]::timestamptz[]) with ordinality as l(${names}, deleted_at, place) order by place
-        on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
+        on conflict (${names}) do update set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, repsync_xact = null, place = null, made = default
         where d.deleted_at <= excluded.deleted_at`;
       await this.#tx.query(text, [
         ...layout.keyLists(some.map(({ key }) => key)),

@@ -35,7 +35,7 @@ export interface ExaminedTable {
 const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 const MAX_INDEX_COLUMNS = 32;
 /** The columns of a tombstone beside its key. */
-const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "place", "made"];
+const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "repsync_xact", "place", "made"];
 const SHOWN_TYPES: Readonly<Record<string, string>> = {
   int8: "bigint",
   float8: "double precision",

@@ -132,19 +132,19 @@ function functionText(layout: Layout, event: Event): string {
       ? `where not exists (select from rows_after as a where ${layout.sameKey("a", "r")})`
       : "";
   const bury = `
-  insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms)
+  insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms, repsync_xact)
     select ${keys.map((key) => `r.${key}`).join(", ")},
       case when r.repsync_at <= repsync_ahead then greatest(repsync_now, r.repsync_at + interval '1 microsecond') else repsync_now end,
-      floor(extract(epoch from repsync_now) * 1000)::int8
+      floor(extract(epoch from repsync_now) * 1000)::int8, pg_current_xact_id()
     from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from ${gone} as b) as r ${isGone}
   on conflict (${keys.join(", ")}) do update
-    set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, place = null, made = default
+    set deleted_at = excluded.deleted_at, taken_ms = excluded.taken_ms, repsync_xact = excluded.repsync_xact, place = null, made = default
     where d.deleted_at < excluded.deleted_at;`;
   const unbury = `
   delete from ${deleted} as d
     using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
     where ${layout.sameKey("d", "r")} and ((r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at)
-      or d.xmin = pg_current_xact_id()::xid);`;
+      or d.repsync_xact = pg_current_xact_id());`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"

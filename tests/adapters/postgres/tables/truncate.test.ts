@@ -54,7 +54,14 @@ describe.skipIf(!postgresAvailable)("truncate on PostgreSQL", () => {
     await sql.unsafe(`truncate items; ${insert("a,c,moved")}`);
     const move = (from: string, to: string) => `update items set k = '${to}' where k = '${from}'`;
     await sql.unsafe(`${move("moved", "d")}; ${move("d", "moved")}`);
-    await sql.unsafe("delete from items where k = 'c'");
+    const remove = (k: string) => `delete from items where k = '${k}'`;
+    await sql.begin(async (tx) => {
+      await tx.savepoint((within) => within.unsafe(remove("a")));
+      await tx.unsafe(insert("a"));
+    });
+    const replace = `${remove("moved")}; ${insert("moved")}`;
+    await sql.unsafe(`do $$ begin ${replace}; exception when others then raise; end $$`);
+    await sql.unsafe(remove("c"));
     await sql.unsafe(insert("c"));
     const query = { after: null, sinceTime: null, limitRows: 9 };
     const { items } = await storage.tombstones.list(ITEMS, query);
