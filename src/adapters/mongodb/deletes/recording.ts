@@ -8,6 +8,7 @@ import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { outlives } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
+import { cutBatches } from "../driver/collections.ts";
 import { Deadline } from "../driver/deadline.ts";
 import { hasCode, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
@@ -50,6 +51,8 @@ const LOST_SNAPSHOT = [
   239, // SnapshotTooOld
   246, // SnapshotUnavailable
 ];
+/** Snapshots that are read at the same time: a program may replace each row in a transaction of its own. */
+const TIMES_AT_ONCE = { maxItems: 32, maxBytes: Number.POSITIVE_INFINITY, bytesOf: () => 0 };
 /** Server code BSONObjectTooLarge: an event holds both forms of a replaced row. */
 const EVENT_TOO_LARGE = 10334;
 
@@ -173,15 +176,15 @@ export class Recording {
       return row !== undefined && !outlives(row.time, deletedAt, limit);
     });
     const byTime = Map.groupBy(earlier, ({ event }) => event.clusterTime.toString());
-    for (const [time, some] of byTime) {
-      const putBack = await this.#readAt(new Timestamp(BigInt(time)), (then) =>
-        findKeys(some, then),
-      );
+    const look = async ([time, some]: readonly [string, readonly DeletedKey[]]) => {
+      const at = new Timestamp(BigInt(time));
+      const putBack = await this.#readAt(at, (then) => findKeys(some, then));
       for (const { key } of some) {
         const text = keyText(table, key);
         if (putBack !== null && !putBack.has(text)) replaced.delete(text);
       }
-    }
+    };
+    for (const some of cutBatches([...byTime], TIMES_AT_ONCE)) await Promise.all(some.map(look));
     return replaced;
   }
 

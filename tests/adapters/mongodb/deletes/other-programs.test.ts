@@ -90,6 +90,35 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
   );
 
   databaseTest(
+    "D-7.6 many rows that were replaced in transactions of their own are recorded in time on a slow way",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      const keys = manyKeys("k", 600);
+      const rows = documents(...keys);
+      const items = db.collection("items");
+      await items.insertMany(documents(...keys));
+      const failCommand = (mode: unknown) =>
+        db.admin().command({
+          ...{ configureFailPoint: "failCommand", mode },
+          data: { failCommands: ["find"], blockConnection: true, blockTimeMS: 25 },
+        });
+      await failCommand("alwaysOn");
+      keepResource(async () => void (await failCommand("off")));
+      await db.client.withSession(async (session) => {
+        for (const row of rows) {
+          await session.withTransaction(async () => {
+            await items.deleteOne({ k: row.k }, { session });
+            await items.insertOne(row, { session });
+          });
+        }
+      });
+      // Throws after 10 s.
+      const query = { after: null, sinceTime: null, limitRows: 9 };
+      expect((await storage.tombstones.list(ITEMS, query)).items).toEqual([]);
+    },
+  );
+
+  databaseTest(
     "D-7.6 a row that goes twice in one transaction leaves the greater time",
     async ({ url, db }) => {
       const { storage } = await openInstance(url);
