@@ -61,7 +61,11 @@ export class TableWrite {
     const readsFirst = this.#readsFirst;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const options = {
-      ...{ ...rule, ordered, insertsNew, isFilling, readsFirst },
+      ...rule,
+      ordered,
+      insertsNew,
+      isFilling,
+      readsFirst,
       meetsFirst: this.#meetsFirst,
       takeNumbers: (count: number) => this.#takeNumbers(count),
       onMeeting: () => {
