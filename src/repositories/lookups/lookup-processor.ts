@@ -305,6 +305,8 @@ export class LookupProcessor {
       const limit = this.#limitOf(deadlineMs);
       const options = { name: "lookups.confirm", isProven: true, limit } as const;
       const areGiven = await documents.read(options, async (at) => {
+        // A body that runs again may lack what an earlier run has dropped.
+        await reader.fill(facts, at);
         const names = facts.versionedNames;
         const [versions] = await at.read({ versionsOf: names });
         // A large write raises the versions of everybody.
