@@ -76,7 +76,9 @@ describe("repsync tables infer", () => {
     );
     expect(stderr).toContain("\n  key: order_id (");
     expect(stderr).toContain("\n  timestamp column: updated_at\n");
-    expect(stderr).toEndWith("Next: repsync import orders orders.csv\n");
+    expect(stderr).toEndWith(
+      "Printed only: --into FILE adds it to a registry file\nNext: repsync import orders orders.csv\n",
+    );
     file("registry.json", stdout);
     expect((await cli("tables", "check", "registry.json")).code).toBe(0);
   });

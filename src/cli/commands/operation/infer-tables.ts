@@ -105,8 +105,10 @@ async function infer(
   const problem = keyless.length === 0 ? null : `${keyless.join(", ")}: ${NO_KEY}`;
   if (names.length === 0 && problem !== null) throw new AppError("file_failed", problem);
   requireValid(found);
-  if (target === null) output.printText(registryText(found));
-  else await addTables(output, target, found, there);
+  if (target === null) {
+    output.printText(registryText(found));
+    output.warn("Printed only: --into FILE adds it to a registry file");
+  } else await addTables(output, target, found, there);
   const subject = names.length > 1 ? "--all" : names.join();
   output.warn(`Next: repsync import ${subject} ${shellWord(path)}${nextOptions(path, options)}`);
   if (problem !== null) output.tellError(problem);
