@@ -232,7 +232,7 @@ export class TableReader {
       ...(isTimed ? [row[ORDER_COLUMN] ?? null] : []),
       ...table.keyColumns.map(({ name }) => this.#compared(row[name] ?? null)),
     ]);
-    const values = found.map(({ [ORDER_COLUMN]: _order, ...others }) => others);
+    const values = isTimed ? found.map(({ [ORDER_COLUMN]: _order, ...others }) => others) : found;
     const rows = decodeRows(values, this.#sqlOf(table).columns(columns));
     for (const [i, row] of rows.entries()) this.#places.set(row, places[i] as Place);
     return rows;
