@@ -1,5 +1,5 @@
 // The common parts of all replies: request id, deadline, failures, log, metrics and traces.
-import { AppError } from "../domain/shared/errors.ts";
+import { AppError, storeTooLate } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { ConnectionInfo, RequestHandler } from "../ports/http/http.ts";
@@ -127,7 +127,7 @@ async function inTime(
   if (!isReputationPath(path) || path.startsWith(LOOKUPS)) return await work();
   const reply = await within(timer, REPLY_DEADLINE_MS, work());
   if (reply !== null) return reply;
-  throw new AppError("store_unavailable", "The store did not answer in time");
+  throw storeTooLate();
 }
 
 /**

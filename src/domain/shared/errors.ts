@@ -98,6 +98,11 @@ export function systemReason(error: unknown): string {
   return reasons[code] ?? code;
 }
 
+/** A store has taken longer than a caller of `/v1` waits. D-8.3. */
+export function storeTooLate(): AppError {
+  return new AppError("store_unavailable", "The store did not answer in time");
+}
+
 /** Throws for a bug: what another part of the program promises, as the sentence says, is not so. */
 export function assert(condition: boolean, sentence: string): asserts condition {
   if (!condition) throw new Error(sentence);

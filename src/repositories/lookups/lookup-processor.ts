@@ -15,7 +15,7 @@ import {
   resolveCallers,
 } from "../../domain/reputation/lookups/lookup-batch.ts";
 import type { Key } from "../../domain/shared/document-key.ts";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, storeTooLate } from "../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../domain/shared/limits.ts";
 import {
   type CallLimit,
@@ -56,7 +56,6 @@ interface Committed {
   readonly readAtMs: number;
 }
 
-const NOT_IN_TIME = "The store did not answer in time";
 /** Changes of so many people of one batch are taken for one of everybody's versions. */
 const MANY_PEOPLE = 8;
 /** Accounts whose last needed pages are known; beyond that all are forgotten. */
@@ -301,7 +300,7 @@ export class LookupProcessor {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();
       // SQLite answers a read that begins after its limit.
-      if (confirmedAtMs > deadlineMs) throw new AppError("store_unavailable", NOT_IN_TIME);
+      if (confirmedAtMs > deadlineMs) throw storeTooLate();
       const limit = this.#limitOf(deadlineMs);
       const options = { name: "lookups.confirm", isProven: true, limit } as const;
       const areGiven = await documents.read(options, async (at) => {

@@ -2,11 +2,10 @@
 // time stays when a guarded write meets it. A key column with dates is refused, as a date and its text would be one row twice.
 import { type Document, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
+import { DAY_MS, FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
 import { isByDay, timeMicros } from "../../../domain/sync/rows/row-time.ts";
 import { sinceFilter, type TableLayout } from "./table-layout.ts";
 
-const DAY_MS = 86_400_000;
 const FIRST_DATE = new Date(-8_640_000_000_000_000);
 /** Behind the texts of all times. */
 const LAST_TEXT = "\u{10ffff}";

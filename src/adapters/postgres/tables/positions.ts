@@ -1,6 +1,6 @@
 // Positions in the order of a table, as conditions.
 import { fieldOf } from "../../../domain/shared/json.ts";
-import { firstMsFrom } from "../../../domain/shared/time.ts";
+import { DAY_MS, firstMsFrom } from "../../../domain/shared/time.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { held } from "./columns.ts";
@@ -55,8 +55,6 @@ export function comparison(
   const values = columns.map(({ type }, i) => `$${firstParameter + i}::text::${type}`);
   return `(${columns.map(({ text }) => text).join(", ")}) ${sign} (${values.join(", ")})`;
 }
-
-const DAY_MS = 86_400_000;
 
 /** The first value of the order at or after a time; null for all rows, and in a table without times. */
 export function sinceOf(layout: Layout, sinceTime: string | null): string | null {

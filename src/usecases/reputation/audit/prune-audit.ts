@@ -4,7 +4,7 @@ import {
   checkpointAt,
   checkpointInput,
 } from "../../../domain/reputation/audit/audit-chain.ts";
-import { compareDateTimes, formatMs } from "../../../domain/shared/time.ts";
+import { compareDateTimes, DAY_MS, formatMs } from "../../../domain/shared/time.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { AuditLog } from "../../../repositories/lookups/audit-log.ts";
 import { type VerifyAuditDeps, verifyAudit } from "./verify-audit.ts";
@@ -14,7 +14,6 @@ interface PruneAuditDeps extends VerifyAuditDeps {
   readonly clock: Clock;
 }
 
-const DAY_MS = 86_400_000;
 /** Records that one commit removes. */
 const PAGE_RECORDS = 10_000;
 

@@ -15,6 +15,7 @@ import {
 import { computeScore } from "../../../domain/reputation/score/score.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
+import { DAY_MS } from "../../../domain/shared/time.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
 
@@ -45,7 +46,6 @@ interface LookupDeps extends Omit<LookupQueueDeps, "prepare"> {
   readonly pepperMac: KeyedMac;
 }
 
-const DAY_MS = 86_400_000;
 const DELAYED_LOOKUP = "The reply was held up, and may be no longer right";
 
 export class Lookups {

@@ -1,6 +1,6 @@
 // Batches lookups: those that arrive together, or while others are decided, are decided together.
 import type { LookupCall, LookupOutcome } from "../../../domain/reputation/lookups/lookup-batch.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { storeTooLate } from "../../../domain/shared/errors.ts";
 import { MAX_LOOKUP_BATCH_CALLS, REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import { type Clock, type Defer, type Timer, within } from "../../../ports/runtime/runtime.ts";
 import type { SpanPlace, Tracing } from "../../../ports/runtime/tracing.ts";
@@ -96,7 +96,7 @@ export class LookupQueue {
     const latestMs = this.#deps.clock.monotonicMs() + MIN_DECIDING_MS;
     const inTime = this.#waiting.findIndex(({ deadlineMs }) => deadlineMs > latestMs);
     const late = this.#waiting.splice(0, inTime < 0 ? this.#waiting.length : inTime);
-    for (const { reject } of late) reject(tooLate());
+    for (const { reject } of late) reject(storeTooLate());
   }
 
   async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
@@ -110,7 +110,7 @@ export class LookupQueue {
     try {
       const leftMs = deadlineMs - clock.monotonicMs();
       const outcomes = await within(timer, leftMs, tracing.below(places, decide));
-      if (outcomes === null) throw tooLate();
+      if (outcomes === null) throw storeTooLate();
       for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -129,8 +129,4 @@ export class LookupQueue {
     }
     this.#goOn();
   }
-}
-
-function tooLate(): AppError {
-  return new AppError("store_unavailable", "The store did not answer in time");
 }

@@ -1,5 +1,5 @@
 // Forgets tombstones: old ones, and those that were never sent. D-7.6.
-import { formatMs } from "../../../domain/shared/time.ts";
+import { DAY_MS, formatMs } from "../../../domain/shared/time.ts";
 import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Scheduler } from "../../../ports/runtime/runtime.ts";
@@ -11,8 +11,6 @@ type PruneTombstonesDeps = Pick<SyncDeps, "registry" | "tombstones" | "clock" | 
 
 /** Once a day, at a quiet hour of most. */
 const DAILY = "23 4 * * *";
-const DAY_MS = 86_400_000;
-
 /** Prunes once a day, on every instance: one finds nothing left of what another has removed. */
 export function startPruning(
   deps: PruneTombstonesDeps & { readonly scheduler: Scheduler },
