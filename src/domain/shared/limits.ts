@@ -160,7 +160,7 @@ export const MAX_WAITING_PASSWORDS = 100;
 export const PASSWORD_DEADLINE_MS = 9_000;
 /** Lookups during the check of a password that make the machine a busy one. D-8.5. */
 export const BUSY_LOOKUPS = 10;
-/** Rest after each password while the machine is busy. A longer one would not let 100 of them through within 10 s. D-8.5. */
+/** Pause after each password while the machine is busy. With a longer one 100 waiting passwords would take more than 10 s. D-8.5. */
 export const PASSWORD_REST_MS = 150;
 /** Failed sign-ins and signups of one address or IPv6 network within `SIGN_IN_WINDOW_MS`. D-5.4. */
 export const MAX_ADDRESS_SIGN_IN_FAILURES = 30;

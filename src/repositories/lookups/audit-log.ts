@@ -217,7 +217,7 @@ function placeOf(document: LookupLogDocument | Damaged): BlockPlace {
   return document instanceof Damaged ? document : LOOKUP_LOG.keyOf(document);
 }
 
-/** The chain of a document with this key; null for one of no chain. */
+/** The id of the chain that the key of a block or checkpoint names; null for another key. */
 function chainOf(kind: "block" | "checkpoint", key: Key | null): string | null {
   const [first, chainId] = key ?? [];
   if (first !== kind || typeof chainId !== "string") return null;

@@ -80,7 +80,7 @@ export class OwnChain {
     return { chain: isOpen ? chain : null, unanswered };
   }
 
-  /** Goes on from a committed batch, which has settled all doubts. */
+  /** Takes the end of a committed batch as the end of the chain: its commit has settled all doubts. */
   goOnFrom(written: WrittenChain): void {
     this.#chain = written;
     this.#doubts = [];

@@ -156,7 +156,7 @@ export class Recording {
     });
   }
 
-  /** The keys that a transaction deleted and that are there: with a later time, or as it has put them back itself. */
+  /** Of keys that transactions deleted: those with a later row now, and those that had a row again when their transaction committed. */
   async #findReplaced(
     table: Table,
     deleted: Iterable<DeletedKey>,

@@ -136,8 +136,8 @@ export class TableWrite {
   }
 
   /**
-   * Finds the refused upserts from the first one on. A try ends at a refused one, and the next goes on behind it, so each upsert is sent
-   * about once. An upsert that is refused only together with others is found by the next attempt.
+   * Finds the refused upserts, the first of which is known. A try ends at a refused upsert, and the next begins behind it, so each is sent
+   * about once. The next attempt finds an upsert that is refused only together with others.
    */
   async #findRefused(
     rows: RowWrites,

@@ -55,7 +55,7 @@ const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
 /** Reads the outcome of a transaction, and the server's life. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
 
-/** The id of a transaction in a life of the server. */
+/** A transaction by its id, and the life of the server (`LIFE`) in which the id is unique. */
 export interface TransactionId {
   readonly id: string;
   readonly life: string;

@@ -118,7 +118,7 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   add("update", "AFTER UPDATE", raiseNew);
   add("rename", "AFTER UPDATE OF username", raiseOld);
   add("delete", "AFTER DELETE", raiseOld);
-  // By another unique key a row can replace that of another person. REPLACE fires no DELETE triggers.
+  // REPLACE by a unique key without `username` can remove another person's row, and fires no DELETE triggers.
   for (const columns of uniqueKeys(database, table)) {
     if (columns.includes("username")) continue;
     const names = columns.map(quotedName);

@@ -127,7 +127,7 @@ export class KeyGuess {
     return [...this.#declared.map((name) => ({ name, isNamed: true, hashes: [] })), ...others];
   }
 
-  /** Columns that only a few records keep from being a key, the likeliest first. */
+  /** Columns that could be keys but for a few records with a repeated or empty value, the likeliest first. */
   *nearly(): Generator<undefined, Repeats[], undefined> {
     const most = Math.max(MAX_STRAY, this.#records * MAX_STRAY_SHARE);
     const near: Repeats[] = [];

@@ -36,7 +36,7 @@ export function hasDroppedName(table: Table, known: object | undefined): boolean
   return TABLES_OF_PEOPLE.has(table.name) && hadName && !isOfPeople(table);
 }
 
-/** The problem of a table with `hasDroppedName` whose rows have a name. */
+/** Why a table with `hasDroppedName` is refused while its rows have a username. */
 export const DROPPED_NAME =
   'its rows have a "username", by which an erasure finds them: keep the column';
 
