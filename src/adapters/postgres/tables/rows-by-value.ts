@@ -70,6 +70,7 @@ export async function changeRowsBy(
       ? await statements.remove(layout, layout.name, rows)
       : await statements.set(layout, [by, text], [given, fields]).catch(refusedChange);
   if (done < rows.length) throw passedOver();
+  if (fields === null && table.deletes) await statements.remove(layout, layout.deleted, rows);
   await statements.list(layout, movedFrom(table, rows, changed, tx.nowMs));
   const isTimed = given.some(({ name }) => name === table.timestampColumn);
   const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;

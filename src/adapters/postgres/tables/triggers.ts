@@ -121,7 +121,9 @@ end $body$;`;
 /**
  * Records deletes of other programs, as own writes bring their tombstones. A missing column interrupts the record. D-7.6: a removed row
  * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
- * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced.
+ * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync
+ * causes was decided by rows that it had: such a tombstone has the time of the removed row, so that a version which comes later wins. A
+ * cascade within the table removes rows in the statement of repsync's own, whose tombstones are there already and stay.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
@@ -134,7 +136,7 @@ function functionText(layout: Layout, event: Event): string {
   const bury = `
   insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms, repsync_xact)
     select ${keys.map((key) => `r.${key}`).join(", ")},
-      case when r.repsync_at <= repsync_ahead then greatest(repsync_now, r.repsync_at + interval '1 microsecond') else repsync_now end,
+      case when r.repsync_at <= repsync_ahead then greatest(repsync_least, r.repsync_at + repsync_step) else repsync_least end,
       floor(extract(epoch from repsync_now) * 1000)::int8, pg_current_xact_id()
     from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from ${gone} as b) as r ${isGone}
   on conflict (${keys.join(", ")}) do update
@@ -149,8 +151,11 @@ function functionText(layout: Layout, event: Event): string {
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
+  repsync_is_caused bool := coalesce(current_setting('repsync.own', true), '') <> '';
+  repsync_least timestamptz := case when repsync_is_caused then 'epoch' else repsync_now end;
+  repsync_step interval := case when repsync_is_caused then '0' else '1 microsecond' end;
 begin
-  if not ${isOthers(layout, 1)} then return null; end if;
+  ${event === "delete" ? "" : `if not ${isOthers(layout, 1)} then return null; end if;`}
   if ${lacksColumns(layout)} then
     update repsync._tables set complete_since = to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') where name = ${literal(table.name)};
     return null;

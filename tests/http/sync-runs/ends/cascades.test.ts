@@ -1,0 +1,97 @@
+// Rows that rules of the application delete because repsync deletes another. D-7.6.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { jsonBody } from "../../reputation/people.ts";
+import { onBackends, POSTGRESQL } from "../../support/backends.ts";
+import { keepResource, releaseResources } from "../../support/resources.ts";
+import { type RunApp, startRunApp } from "../support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ENTRY: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  deletes: true,
+  columns: { k: { type: "text" }, parent: { type: "text" }, at: { type: "datetime" } },
+};
+const OLD = "2026-01-01T00:00:00Z";
+const COLUMNS = `k text collate "C" primary key, at timestamptz, parent text collate "C"`;
+const ITEMS = `create table public.items (${COLUMNS} references public.items on delete cascade)`;
+
+interface End {
+  readonly app: RunApp;
+  /** The application. */
+  readonly sql: SQL;
+}
+
+/** A deployment with a table for each name, which the application has made where there is a text. */
+async function startEnd(
+  names: readonly string[],
+  made: string | null,
+  remote: End | null = null,
+): Promise<End> {
+  const url = await POSTGRESQL.makeUrl();
+  const sql = new SQL({ url, max: 1 });
+  keepResource(() => sql.close());
+  if (made !== null) await sql.unsafe(made);
+  const tables = Object.fromEntries(names.map((name) => [name, ENTRY]));
+  const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };
+  return { app: await startRunApp({ tables, env: { STORAGE_URL: url, ...more } }), sql };
+}
+
+async function rows({ app }: End, table = "items"): Promise<readonly string[]> {
+  return (await app.rows(table)).map(({ k, parent }) => `${k} of ${parent}`);
+}
+
+onBackends([POSTGRESQL], "deletes that a delete of repsync causes", () => {
+  for (const [by, ownRules, deletes] of [
+    ["a pull", "local", "remote"],
+    ["a push", "remote", "local"],
+    ["the console", "local", "local"],
+  ] as const) {
+    test(`D-7.6.4 rows that the rules of an end delete because ${by} deletes another are deleted at the other end`, async () => {
+      const remote = await startEnd(["items"], ownRules === "remote" ? ITEMS : null);
+      const local = await startEnd(["items"], ownRules === "local" ? ITEMS : null, remote);
+      const ends = { local, remote };
+      const row = (k: string, parent: string | null) => ({ k, parent, at: OLD });
+      const records = [row("a", null), row("b", "a"), row("c", "b"), row("d", null)];
+      await ends[ownRules].app.push("items", { records });
+      const run = async () => (await local.app.trigger({ table: "items" })).json["status"];
+      expect(await run()).toBe("success");
+      const expected = row("a", null);
+      if (ownRules !== deletes) await ends[deletes].sql`delete from items where k = 'a'`;
+      else await local.app.ask("/rows/items/delete", jsonBody({ key: { k: "a" }, expected }));
+      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
+      for (const end of [local, remote]) expect(await rows(end)).toEqual(["d of null"]);
+    });
+  }
+
+  for (const [how, names] of [
+    ["of its own table", ["items"]],
+    ["of another table", ["groups", "items"]],
+  ] as const) {
+    test(`D-7.6.4 a row that has moved from a row ${how}, which is deleted then, stays at both ends`, async () => {
+      const [groups] = names;
+      const made =
+        groups === "items"
+          ? ITEMS
+          : `create table public.groups (${COLUMNS}); create table public.items (${COLUMNS} references public.groups on delete cascade)`;
+      const remote = await startEnd(names, made);
+      const local = await startEnd(names, made, remote);
+      for (const k of ["a", "b"]) {
+        await local.app.push(groups, { records: [{ k, parent: null, at: OLD }] });
+      }
+      await local.app.push("items", { records: [{ k: "moved", parent: "a", at: OLD }] });
+      const run = async () => (await local.app.trigger({})).json["status"];
+      expect(await run()).toBe("success");
+      await local.sql`update items set parent = 'b', at = now() where k = 'moved'`;
+      await local.sql.unsafe(`delete from ${groups} where k = 'a'`);
+      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
+      for (const end of [local, remote]) {
+        expect((await rows(end)).filter((row) => row.startsWith("moved"))).toEqual(["moved of b"]);
+      }
+    });
+  }
+});
