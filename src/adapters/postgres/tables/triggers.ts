@@ -195,7 +195,9 @@ function timeText({ table }: Layout, row: string): string {
 
 /**
  * Makes or drops the trigger that stamps a row of a stamped table before it is written, where another program leaves its time alone, as
- * `stampFate` decides. D-14.2. A new row looks for a row of its key too, which `on conflict do update` may be about to change.
+ * `stampFate` decides. D-14.2. A new row looks for a row of its key too, which `on conflict do update` may be about to change. Where
+ * somebody is deleting that row it waits, as the server would after the stamp: the tombstone comes with the end of that statement. In
+ * other isolation levels the wait would fail.
  */
 function stampTriggerText(layout: Layout): string {
   const { name, table } = layout;
@@ -203,9 +205,10 @@ function stampTriggerText(layout: Layout): string {
   if (!table.stamped) return dropText(called);
   const call = `${called}()`;
   const at = quoted(table.timestampColumn ?? "");
+  const present = `from ${name} as t where ${layout.sameKey("t", "new")}`;
   const seen = [
     `select ${timeText(layout, "old")} as at`,
-    `select ${timeText(layout, "t")} from ${name} as t where ${layout.sameKey("t", "new")}`,
+    `select ${timeText(layout, "t")} ${present}`,
   ];
   if (table.deletes) {
     seen.push(
@@ -220,6 +223,9 @@ begin
   elsif new.${at} is distinct from old.${at} then return new;
   end if;
   if tg_op = 'UPDATE' and new *= old then return new; end if;
+  if current_setting('transaction_isolation') = 'read committed' then
+    perform ${present} for key share;
+  end if;
   select greatest(repsync_now, max(seen.at) + interval '1 microsecond') into new.${at}
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
   return new;
