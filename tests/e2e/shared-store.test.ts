@@ -1,7 +1,10 @@
 // Two processes on one store: a SQLite file, or a database of a MongoDB replica set.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { onEveryBackend } from "../http/support/backends.ts";
+import { MongoClient } from "mongodb";
+import { ADMIN_ENV, jsonBody, Person } from "../http/reputation/people.ts";
+import { MONGODB, onEveryBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { SYNC_KEY, type SyncApp } from "../http/support/sync-app.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
@@ -72,3 +75,40 @@ onEveryBackend("two services on one store", (backend) => {
     }
   });
 });
+
+test.skipIf(!MONGODB.isAvailable)(
+  "D-7.6.4 the first push sends a delete of another program that the instance which records deletes did not live to see",
+  async () => {
+    const tables = {
+      items: {
+        ...{ timestamp_column: "at", upsert_key: ["k"], deletes: true },
+        columns: { k: { type: "text" }, at: { type: "datetime" } },
+      },
+    };
+    const remote = await startService({ tables });
+    const STORAGE_URL = await MONGODB.makeUrl();
+    const start = () =>
+      startService({ tables, env: { ...ADMIN_ENV, STORAGE_URL, SYNC_REMOTE_URL: remote.url } });
+    const recording = await start();
+    const records = ["a", "b"].map((k) => ({ k, at: "2026-01-01T00:00:00Z" }));
+    for (const end of [recording, remote]) await end.push("items", { records });
+    // Answered once it records.
+    const listed = await recording.send("/api/v1/sync/deleted/items", {
+      headers: { "X-Sync-Key": SYNC_KEY },
+    });
+    expect([listed.status, listed.json["items"]]).toEqual([200, []]);
+    const other = await start();
+    const admin = await Person.signIn(other as unknown as SyncApp, "root");
+    recording.kill("SIGKILL");
+    await recording.ended;
+    const client = new MongoClient(STORAGE_URL);
+    await client.db().collection("items").deleteOne({ k: "a" });
+    await client.close();
+    const run = await admin.send(
+      "/api/v1/sync/trigger",
+      jsonBody({ table: "items", direction: "push" }),
+    );
+    expect(run.json).toMatchObject({ status: "success", deleted_there: 1 });
+    expect((await remote.pull("items")).json["records"]).toMatchObject([{ k: "b" }]);
+  },
+);

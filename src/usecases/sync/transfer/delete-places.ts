@@ -46,9 +46,11 @@ export function movedPlace(
 /** Throws `sync_failed` when deletes here behind the place kept may not be on record: rows would come back. */
 export async function requireKnownHere(transfer: Transfer): Promise<void> {
   const place = placeOf(transfer, "push");
-  if (place === null) return;
-  const { earliestAvailable } = await listOwn(transfer, place.cursor, 1);
-  if (isPlaceTooOld(place, earliestAvailable)) throw mayBeMissed(transfer.table, "here");
+  // Without a place, too: to list waits until all deletes before now are on record.
+  const { earliestAvailable } = await listOwn(transfer, place?.cursor ?? null, 1);
+  if (place !== null && isPlaceTooOld(place, earliestAvailable)) {
+    throw mayBeMissed(transfer.table, "here");
+  }
 }
 
 /**
