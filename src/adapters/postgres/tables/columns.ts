@@ -19,6 +19,8 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** How the server writes values that are no numbers, which other programs may store. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
+/** How the server writes times without an end, which keys of other programs may hold. */
+const NO_END = /^-?infinity$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
 /** Longer numbers get an exponent, where that makes them this short. */
@@ -74,9 +76,9 @@ export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue)
     case "boolean":
       return typeof value === "boolean" ? String(value) : undefined;
     case "datetime":
-      return typeof value === "string" && isCanonicalDateTime(value) ? value : undefined;
+      return isTime(value, isCanonicalDateTime) ? value : undefined;
     case "date":
-      return typeof value === "string" && isCanonicalDate(value) ? value : undefined;
+      return isTime(value, isCanonicalDate) ? value : undefined;
     case "json":
       return JSON.stringify(value);
   }
@@ -111,6 +113,10 @@ export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: 
       ? `the boolean ${value}`
       : `the text ${cutText(JSON.stringify(value), MAX_TOLD_CHARS)}`;
   return `column "${name}" (${type}) cannot hold ${told}`;
+}
+
+function isTime(value: ColumnValue, isCanonical: (text: string) => boolean): value is string {
+  return typeof value === "string" && (isCanonical(value) || NO_END.test(value));
 }
 
 function real(value: ColumnValue): Held {

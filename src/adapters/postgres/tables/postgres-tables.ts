@@ -1,3 +1,4 @@
+import { refuseCursor } from "../../../domain/shared/list-query.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
@@ -20,6 +21,7 @@ import {
   type TableStore,
 } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
+import { isRefusal } from "../driver/errors.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { Layout, type OrderColumn, rowAt } from "./layout.ts";
 import {
@@ -80,9 +82,14 @@ export class PostgresTables implements TableStore {
   }
 
   async page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
-    const page = await this.#database.read({ name: "rows.page" }, (tx) =>
+    const reading = this.#database.read({ name: "rows.page" }, (tx) =>
       this.#page(tx, this.layout(table), query),
     );
+    const page = await reading.catch((error) => {
+      // Nobody was given a cursor with a place that the columns cannot hold.
+      if ("cursor" in query.from && isRefusal(error.cause)) refuseCursor();
+      throw error;
+    });
     return page as PageOf<Query>;
   }
 

@@ -1,6 +1,8 @@
 // Values that typed columns cannot hold, and what other programs wrote. D-12.1.
 import { describe, expect } from "bun:test";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
+import { BY_TIME } from "../../../contract/tables/reading/reading-cursors.ts";
+import { walk } from "../../../contract/tables/reading/reading-ways.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
@@ -90,6 +92,46 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
       "2024-01-01T00:00:00Z",
     ]);
     expect(await table.column("k", { sinceTime: "0001-01-01T00:00:00Z" })).toEqual(["b"]);
+  });
+
+  it("D-12.1 infinite times are values of their columns, and no row behind one in a key is left out", async (database) => {
+    const storage = await database.open();
+    const validity = makeTable({
+      upsert_key: ["since", "day", "n"],
+      columns: { since: { type: "datetime" }, day: { type: "date" }, n: { type: "integer" } },
+    });
+    const rows = [
+      { since: "-infinity", day: "-infinity", n: 1 },
+      { since: "-infinity", day: "-infinity", n: 2 },
+      { since: "-infinity", day: "2026-01-01", n: 1 },
+      { since: "2026-01-01T00:00:00Z", day: "infinity", n: 1 },
+      { since: "2026-01-01T00:00:00Z", day: "infinity", n: 2 },
+      { since: "infinity", day: "infinity", n: 1 },
+    ];
+    const table = await TableUnderTest.prepare(storage, validity);
+    await table.write(...rows);
+    for (const way of ["cursor", "position", "key", "offset"] as const) {
+      expect(await walk(storage.tables, validity, way, { limitRows: 1 })).toEqual(rows);
+    }
+    expect(await storage.tables.byKeys(validity, rows, "sent")).toHaveLength(rows.length);
+    const again = await writeTo(storage, validity, asWrites(rows));
+    expect([again.changed, again.failures]).toEqual([0, []]);
+  });
+
+  it("D-9.5.3 a cursor with a place that columns cannot hold is refused", async (database) => {
+    const { tables } = await database.open();
+    await tables.prepare([BY_TIME]);
+    const places = [
+      ["2026-13-01 00:00:00+00", "a", "7"],
+      ["2026-01-01 00:00:00+00", "a", "9223372036854775808"],
+      ["2026-01-01 00:00:00+00", "a\u0000b", "7"],
+      ["2026-01-01 00:00:00+00", "a"],
+    ];
+    for (const place of places) {
+      const cursor = Buffer.from(JSON.stringify([place, 0])).toString("base64url");
+      const reading = tables.page(BY_TIME, { from: { cursor }, limitRows: 1 });
+      await expect(reading).rejects.toMatchObject({ kind: "invalid_request" });
+    }
   });
 
   it("D-3.3, D-12.1 columns have the server's own types", async (database) => {
