@@ -132,6 +132,26 @@ test("D-4.5 a row that left the pages already read makes it step back", () => {
   expect(give(cursor, `${tie("hijklmno")} a2 b2`, { total: 17 })).toBe("m to 2, then 2+0/12");
 });
 
+test("D-4.5 it steps back to the first row at most, from which it begins again", () => {
+  const cursor = pullFrom(null, 12);
+  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+  give(cursor, tie("abcdefghijkl"), { total: 25, more: true });
+  expect(give(cursor, tie("nopqrstuvwxy"), { total: 23, more: true })).toEndWith("then 1+5/12");
+  expect(give(cursor, tie("nopqrstuvwxy"), { total: 17, more: true })).toEndWith("then 1+0/12");
+  expect(give(cursor, tie("mnopqrstuvwx"), { total: 13, more: true })).toEndWith("then 1+11/12");
+});
+
+test("D-4.5 a record without a key proves no order", () => {
+  const cursor = pullFrom(null, 12);
+  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+  give(cursor, tie("abcdefghijkl"), { total: 16, more: true });
+  const { since, offset, limit } = cursor.request();
+  const records = rows(`${tie("lmno")} p2`).map((row, i) => (i === 1 ? { at: time("1") } : row));
+  const page = { table: "items", since, count: 5, total: 16, offset, limit };
+  const { isDone } = cursor.accept({ ...page, hasMore: true, nextOffset: null, records });
+  expect([isDone, next(cursor)]).toEqual([false, "1+0/12"]);
+});
+
 test("D-4.5 pages of one row get over a timestamp by the time just behind it", () => {
   const cursor = pullFrom(null, 1);
   expect(give(cursor, "a1", { total: 2, more: true })).toBe("a to 1, then 1+1/1");
@@ -147,6 +167,17 @@ test("D-4.5 rows without a timestamp that come first are read by offset, then th
   expect(give(cursor, "a-", { total: 4 })).toBe(" to null, then null+0/3");
   expect(give(cursor, "a- b- c1", { total: 4, more: true })).toBe("ab to null, then 1+0/3");
   expect(give(cursor, "c1 d2", { total: 2 })).toBe("cd to 2, then done");
+});
+
+test("D-4.5 pages of one row never show where the rows behind those without a timestamp begin", () => {
+  const cursor = PullCursor.begin(TABLE, null, 1);
+  give(cursor, "a-", { total: 3 });
+  expect(give(cursor, "a-", { total: 3, more: true })).toBe("a to null, then null+1/1");
+  expect(give(cursor, "b1", { total: 3, more: true })).toBe(" to null, then null+0/1");
+  expect(give(cursor, "a-", { total: 3, more: true })).toBe(" to null, then null+1/1");
+  expect(give(cursor, "c2", { total: 3, more: true })).toBe(
+    " to null, then 0001-01-01T00:00:00Z+0/1",
+  );
 });
 
 test("D-4.5 rows without a timestamp that come last are found by their number", () => {
@@ -206,6 +237,13 @@ test.each([
   expect(() => give(cursor, text, { total: 3 })).toThrow(message);
 });
 
+test("D-4.5 times without an order are refused among rows without one, too", () => {
+  const cursor = PullCursor.begin(TABLE, null, 3);
+  give(cursor, "a-", { total: 3 });
+  const giving = () => give(cursor, "a- b2 c1", { total: 3 });
+  expect(giving).toThrow("not in the order of their timestamps");
+});
+
 test("D-4.5 the number of rows is what the remote said at first, and more when more come", () => {
   const cursor = PullCursor.begin(TABLE, null, 3);
   const totals: (number | null)[] = [];
@@ -244,6 +282,26 @@ test("D-4.5 rows without a timestamp that are gone from their place are looked f
   // Two rows were removed, so the last one has moved up.
   expect(give(cursor, "", { total: 2 })).toBe(" to 3, then null+0/3");
   expect(give(cursor, "a1 d-", { total: 2 })).toBe("d to 3, then done");
+});
+
+test("D-4.5 pages of one row look for rows without a timestamp before their place, too", () => {
+  const cursor = PullCursor.begin(TABLE, null, 1);
+  give(cursor, "a1", { total: 3 });
+  give(cursor, "a1", { total: 2 });
+  expect(give(cursor, "a1", { total: 2, more: true })).toBe("a to 1, then 1+1/1");
+  expect(give(cursor, "b1", { total: 2 })).toBe("b to 1, then 1+0/1");
+  give(cursor, "a1", { total: 2, more: true });
+  expect(give(cursor, "b1", { total: 2 })).toBe(" to 1, then null+1/1");
+  expect(give(cursor, "", { total: 1 })).toBe(" to 1, then null+0/1");
+  expect(give(cursor, "c-", { total: 1 })).toBe("c to 1, then done");
+});
+
+test("D-4.5 rows without a timestamp that have got one meanwhile are left to the next pull", () => {
+  const cursor = PullCursor.begin(TABLE, null, 3);
+  give(cursor, "a1", { total: 4 });
+  give(cursor, "a1", { total: 3 });
+  give(cursor, "a1 b2 c3", { total: 3 });
+  expect(give(cursor, "c3 d4", { total: 4 })).toBe(" to 3, then done");
 });
 
 test("D-4.5 a group on one page is complete, also when it has changed since its last pass", () => {

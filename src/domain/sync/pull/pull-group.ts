@@ -157,10 +157,11 @@ class GroupWalk {
     throw new AppError("remote_invalid", "The remote sends the same rows again and again");
   }
 
-  /** Goes back half a page, as rows may have been skipped. Throws `remote_invalid` after too many times. */
+  /** Goes back half a page, as rows may have been skipped; none is before the begin. Throws `remote_invalid` after too many times. */
   stepBack(page: PullPage): void {
     if (++this.#stepsBack > MAX_PASSES) this.#giveUp();
     this.offset = Math.max(this.begin, this.offset - Math.ceil(page.limit / 2));
+    if (this.offset === this.begin) this.pass = startPass();
   }
 
   /** Begins another pass, `earlierRows` before the last one's begin. Throws as `stepBack` does. */

@@ -65,7 +65,7 @@ export function* readOrdered(pull: PullProgress, from: string, thenRows = 0): As
       const beyond = last.records[end];
       if (!isEndSure) moveTo(justAfter(since));
       else if (beyond !== undefined) moveTo(sentTime(table, beyond));
-      hasMore = beyond !== undefined || last.hasMore;
+      hasMore = beyond !== undefined;
     } else {
       const again = times.filter((time) => time === start).length;
       const { records, repeated } = noteRecords(boundary, table, page.records.slice(0, again), 1);
@@ -106,7 +106,7 @@ export function* readGroup(pull: PullProgress, lastFrom: number | null): Asking<
     },
   });
   const beyond = last.records[end];
-  if (beyond === undefined || isWhole) return null;
+  if (beyond === undefined) return null;
   const time = sentTime(table, beyond);
   return isEndSure ? time : formatLike(time, FIRST_TIME_MS);
 }

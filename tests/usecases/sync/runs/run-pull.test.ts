@@ -89,6 +89,20 @@ test("D-4.5 rows beyond one page on one timestamp come by offset, and the rows a
   expect(offsets).toEqual(["0", "0", "19", "38", "0"]);
 });
 
+test("D-4.5 rows of one timestamp are read on though all rows of their first page have moved on", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 20 });
+  const ties = manyRows(50, "tie").map(([k, v]): TestRow => [k, v, "2026-03-01T10:00:00Z"]);
+  put(ends.there, ends.table, ties);
+  ends.intercept = async ({ offset }, send) => {
+    const moved = ties.slice(0, 20).map(([k]): TestRow => [k, "w", "2026-03-01T10:00:01Z"]);
+    if (offset === 19) put(ends.there, ends.table, moved);
+    return await send();
+  };
+  const { run } = await runOf(ends);
+  expect(run.status).toBe("success");
+  expect(rowsOf(ends.here, ends.table)).toEqual(rowsOf(ends.there, ends.table));
+});
+
 test("D-4.5 rows without a timestamp come first and in every run", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 3 });
   put(ends.there, ends.table, [["a", "v", null], ["b", "v", null], ...manyRows(4)]);
