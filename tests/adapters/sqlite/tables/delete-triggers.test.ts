@@ -186,6 +186,10 @@ describe("D-7.6 keys", () => {
       const query = { after: null, sinceTime: null, limitRows: 100 };
       const { items } = await storage.tombstones.list(PARTS, query);
       expect(items.map(({ key }) => key)).toEqual([{ shop: "a", number: "2" }]);
+      program.run("DROP INDEX other");
+      await storage.tables.prepare([PARTS]);
+      const left = "SELECT name FROM sqlite_schema WHERE name GLOB 'repsync_delete.taken.*'";
+      expect(program.query(left).values()).toEqual([]);
     }));
 
   scene(

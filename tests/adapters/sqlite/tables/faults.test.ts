@@ -139,18 +139,23 @@ describe("SQLite: when nothing can be written", () => {
     SqliteFile.use(async (file) => {
       const storage = await file.open();
       const table = await TableUnderTest.prepare(storage, ITEMS);
-      file
-        .openElsewhere()
-        .run(
-          "CREATE TRIGGER guard BEFORE INSERT ON items WHEN new.v < 0 BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
-        );
+      const elsewhere = file.openElsewhere();
+      elsewhere.run(
+        "CREATE TRIGGER guard BEFORE INSERT ON items WHEN new.v < 0 BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+      );
+      elsewhere.run(
+        "CREATE TRIGGER keep BEFORE DELETE ON items BEGIN SELECT RAISE(ROLLBACK, 'no'); END",
+      );
       const failure = await failureOf(
         writeItems(storage, { k: "a", v: 1 }, { k: "b", v: -1 }, { k: "c", v: 1 }),
       );
       expect(failure?.kind).toBe("commit_failed");
       expect(await table.count()).toBe(0);
       await table.write({ k: "a", v: 1 });
-      expect(await table.count()).toBe(1);
+      const deleted = [{ index: 0, key: { k: "a" }, deletedAt: "2026-01-01T00:00:00Z" }];
+      const burying = writeTo(storage, ITEMS, asWrites([{ k: "b", v: 1 }]), { deleted });
+      expect((await failureOf(burying))?.kind).toBe("commit_failed");
+      expect(await table.rows()).toEqual([{ k: "a", v: 1 }]);
     }));
 
   test("S-4.2.11 a read-only database fails every write, and is read", () =>

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
+import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { type OpenedStore, openSecond, type StoreHarness, storeTests } from "../../harness.ts";
 import {
@@ -66,6 +67,24 @@ function readingTests(harness: StoreHarness<TombstoneParts>): void {
     expect(await items.listed(end)).toEqual([]);
     await items.bury("b", at(store, -10));
     expect((await items.listed(end)).map(([k]) => k)).toEqual(["b"]);
+  });
+
+  it("D-7.6 tables with names that look alike have records and places of their own", async (parts, store) => {
+    const [one, other] = ["wo_rk", "woxrk"].map((name): Table => ({ ...ITEMS, name }));
+    await parts.tables.prepare([other!, one!]);
+    for (const k of ["a", "b", "c"]) {
+      await parts.program.insert(other!, { k, at: at(store, -10), v: 1 });
+      await parts.program.remove(other!, { k });
+    }
+    const keysAfter = async (table: Table, after: string | null) => {
+      const page = { after, sinceTime: null, limitRows: 10 };
+      return (await parts.tombstones.list(table, page)).items.map(({ key }) => key["k"]);
+    };
+    const end = await parts.tombstones.end(one!);
+    await parts.program.insert(one!, { k: "d", at: at(store, -10), v: 1 });
+    await parts.program.remove(one!, { k: "d" });
+    expect(await keysAfter(one!, end)).toEqual(["d"]);
+    expect(await keysAfter(other!, null)).toEqual(["a", "b", "c"]);
   });
 
   it("D-7.6 countAfter() counts what is listed after a place, each key once", async (parts, store) => {
