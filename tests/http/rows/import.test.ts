@@ -96,6 +96,17 @@ onEveryBackend("imports", (backend) => {
     expect(await app.rows("notes")).toHaveLength(4);
   });
 
+  test("D-14.7 a field that is marked as JSON null is null: no text in a column of numbers, and no key", async () => {
+    const app = await startRunApp({ backend, tables: { stock: STOCK } });
+    const file = fileOf("sku,qty,updated_at\na,\\null,2026-01-01\n\\null,1,2026-01-01\n");
+    expect(resultOf(await app.ask("/import/stock", file))).toMatchObject({
+      ...{ new: 1, failed: 1 },
+      failures: [{ line: 3, column: "sku", value: null }],
+    });
+    expect(await app.rows("stock")).toMatchObject([{ sku: "a", qty: null }]);
+    expect(await app.items("/rows/stock?where=qty:%5Cnull")).toHaveLength(1);
+  });
+
   test("D-14.4.2 a file that is damaged or in another encoding ends with what was written", async () => {
     const app = await startRunApp({ backend });
     const bytes = Buffer.from(`${csvOf(20_000)}last,M\xfcller\n`, "latin1");

@@ -1,6 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
-import { markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
+import { readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
@@ -54,7 +54,7 @@ function readKey(table: Table, values: readonly string[]): Row {
   }
   const given = keyColumns.map((column, i) => [
     column.name,
-    markedValue(values[i] ?? "") ?? readCsvField(column, values[i] ?? "", table.files) ?? null,
+    readCsvField(column, values[i] ?? "", table.files) ?? null,
   ]);
   const key = convertKey(table, Object.fromEntries(given));
   if (key !== null) return keyRow(table, key);

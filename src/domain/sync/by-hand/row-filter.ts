@@ -33,9 +33,9 @@ export function readRowFilter(table: Table, where: string): ReadFilter {
   }
   const text = where.slice(name.length + 1);
   if (column.type === "text") return { filter: contains(column, text), problem: null };
-  const marked = markedValue(text);
-  const value = marked ?? readCsvField(column, text, PLAIN) ?? (text || null);
-  const read = importValue(table, column, value, marked !== undefined);
+  const value = readCsvField(column, text, PLAIN);
+  const isExact = markedValue(text) !== undefined;
+  const read = importValue(table, column, value === undefined ? text : value, isExact);
   if (read.problem !== null) return { filter: null, problem: `${name} ${read.problem}` };
   const { value: wanted } = read;
   return { filter: (row) => isSameValue(column, row[name] ?? null, wanted), problem: null };

@@ -60,14 +60,11 @@ export class WantedType {
     const isEpoch = reading === "seconds" || reading === "milliseconds";
     const epoch = new Map(isEpoch ? [[column.name, reading]] : []);
     const field = this.#files !== null && typeof value === "string" ? value : null;
-    const marked = markedValue(field);
     const read =
-      this.#files === null || field === null
-        ? value
-        : (marked ?? readCsvField(column, field, this.#files));
+      this.#files === null || field === null ? value : readCsvField(column, field, this.#files);
     if (read === undefined) return false;
     const rule = { timestampColumn: null, files: { epoch } };
-    const imported = importValue(rule, column, read, marked !== undefined);
+    const imported = importValue(rule, column, read, markedValue(field) !== undefined);
     return imported.problem === null && imported.oddity === null;
   }
 }

@@ -64,12 +64,14 @@ export function markedValue(field: CsvField): JsonValue | undefined {
     : undefined;
 }
 
-/** The value of an unmarked field, for conversion; undefined for no JSON, or a number not written as the table's files are. */
+/** The value of a field, for conversion; undefined for no JSON, or a number not written as the table's files are. */
 export function readCsvField(
   column: Column,
   field: CsvField,
   form: FileForm,
 ): JsonValue | undefined {
+  const marked = markedValue(field);
+  if (marked !== undefined) return marked;
   // Programs that quote every field quote null as well; only a text column can hold an empty text.
   if (field === null || (field === "" && column.type !== "text")) return null;
   if (column.type === "json") return parseJsonOr(field, undefined);

@@ -65,10 +65,8 @@ export class CsvColumns implements HeaderReader {
     for (const { field, column } of this.#fields) {
       const text = fields[field] ?? null;
       const name = column?.name ?? field;
-      const marked = column === null ? undefined : markedValue(text);
-      if (marked !== undefined) exact.push(name);
-      const value =
-        marked ?? (column === null ? text : readCsvField(column, text, this.#table.files));
+      if (column !== null && markedValue(text) !== undefined) exact.push(name);
+      const value = column === null ? text : readCsvField(column, text, this.#table.files);
       if (value === undefined) odd.push(name);
       record[name] = value === undefined ? text : value;
     }
