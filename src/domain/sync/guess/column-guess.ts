@@ -1,7 +1,8 @@
 // Gathers what the values of a column look like, and says which type fits all of them.
 import { parseDecimal } from "../../shared/decimal.ts";
-import { isRawNumber, type JsonValue, parseJsonOr } from "../../shared/json.ts";
+import { isRawNumber, type JsonValue } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
+import { markedValue } from "../rows/csv-fields.ts";
 import type { ColumnType } from "../table/column-types.ts";
 import { DateFormat } from "../table/date-format.ts";
 import { readFileNumber } from "../table/file-values.ts";
@@ -99,7 +100,8 @@ export class ColumnGuess {
 
   /** Adds the value of a record; null for none. */
   add(value: JsonValue, line: number): void {
-    if (value === null || (value === "" && this.#form === "field")) return;
+    const isField = this.#form === "field" && typeof value === "string";
+    if (value === null || (isField && (value === "" || markedValue(value) === null))) return;
     this.#values++;
     const kind = this.#kindOf(value);
     const known = this.#kinds.get(kind);
@@ -119,7 +121,7 @@ export class ColumnGuess {
   #kindOf(value: Exclude<JsonValue, null>): ValueKind {
     if (this.#form === "field" && typeof value === "string") {
       // A field of an export that holds JSON.
-      const marked = value.startsWith("\\") ? parseJsonOr(value.slice(1), null) : null;
+      const marked = markedValue(value) ?? null;
       return marked === null ? kindOfField(value, this.#files) : kindOfJson(marked);
     }
     const isRaw = isRawNumber(value);
@@ -194,15 +196,13 @@ export class ColumnGuess {
     if (this.#values === 0) return "no values";
     const lacking = records - this.#values;
     const empty = lacking > 0 ? `, empty in ${formatCount(lacking)}` : "";
-    return `${this.#basis()}${empty}`;
+    const misfits = this.misfits();
+    const but = misfits === null ? "" : `, but ${this.fitText(misfits, "none")}`;
+    return `${this.#basis(this.type())}${but}${empty}`;
   }
 
-  #basis(): string {
-    const type = this.type();
-    const misfits = this.misfits(type);
-    if (this.#asked !== null) {
-      return misfits === null ? "as asked" : `as asked, but ${this.fitText(misfits, "none")}`;
-    }
+  #basis(type: ColumnType): string {
+    if (this.#asked !== null) return "as asked";
     const proposal = type === "text" ? this.#proposal() : null;
     if (proposal !== null) return proposal;
     const epoch = this.epoch();
