@@ -20,6 +20,7 @@ import { Lifecycle } from "../usecases/operations/lifecycle.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { TableHistories } from "../usecases/operations/table-histories.ts";
+import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
 import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
@@ -34,6 +35,7 @@ import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";
 import { RegistryFile } from "./registry-file.ts";
+import { makeLookups, makeSessionDeps } from "./service-only.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 const CLOSE_GRACE_MS = 5_000;
@@ -62,8 +64,9 @@ export interface Deployment {
 /** Opens the store, makes its tables and composes the deployment. Throws `AppError`. */
 export async function compose(config: Config, time?: TimeDeps): Promise<Deployment> {
   const services = await openServices(config, time);
-  await takeStore(services);
-  const { clock, timer, logger, storage, sync, accounts, lookups } = services;
+  const accounts = await takeStore(config, services);
+  const { clock, timer, logger, storage, sync } = services;
+  const { lookups, caches, stop: stopLookups } = makeLookups(services);
   const runtimeVersion = runtimeName();
   warnOf(config, services);
   const { version } = DOCUMENTATION.info;
@@ -74,6 +77,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
   const registryKeeper = watchRegistry(config, services);
+  const counted = { metrics, activeRuns, registryKeeper, caches };
   const handler = createRequestHandler({
     clock,
     timer,
@@ -89,7 +93,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     lifecycle,
     damage: services.damage,
     health,
-    metricsRoute: metricsRouteDeps(config, services, { metrics, activeRuns, registryKeeper }),
+    metricsRoute: metricsRouteDeps(config, services, counted),
     pages: servedSync(config, services, remote),
     runs: {
       identity: accounts,
@@ -130,6 +134,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       await stopRuns(CLOSE_GRACE_MS);
       await registryKeeper.stop();
       await alertDelivery?.stop();
+      await stopLookups();
       await services.close();
     },
   };
@@ -138,7 +143,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
 function metricsRouteDeps(
   { metricsToken }: Config,
   services: Services,
-  counted: Pick<MetricsRouteDeps, "metrics" | "activeRuns" | "registryKeeper">,
+  counted: Pick<MetricsRouteDeps, "metrics" | "activeRuns" | "registryKeeper" | "caches">,
 ): MetricsRouteDeps {
   const { memory, rejected } = services.sync;
   const comparison = new NodeSecretComparison();
@@ -190,13 +195,14 @@ async function tellDamage({ damage, alerts }: Services, delivery: AlertDelivery)
   if (alert !== undefined) await delivery.tell(alert);
 }
 
-/** Prepares the store, and keeps others from filling it. Throws `AppError`, with the store closed. */
-async function takeStore(services: Services): Promise<void> {
+/** Prepares the store for people who sign in, and keeps others from filling it. Throws `AppError`, with the store closed. */
+async function takeStore(config: Config, services: Services): Promise<SessionDeps> {
   const { storage, close } = services;
   try {
     await services.prepare();
     await services.makeAdministrator();
     await storage.hold();
+    return await makeSessionDeps(config, services);
   } catch (error) {
     await close();
     throw error;

@@ -1,11 +1,9 @@
-// Composes the repositories of accounts, people and lookups, for the service, the command line and tests.
+// Composes the repositories of accounts and people, for the service, the command line and tests.
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { erasedNameText } from "../domain/sync/people/erasure.ts";
 import { findTable, type Registry } from "../domain/sync/table/table.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
-import type { Clock } from "../ports/runtime/runtime.ts";
-import type { ValueCache } from "../ports/runtime/value-cache.ts";
-import type { FullStorage } from "../ports/storage.ts";
+import type { DocumentStore } from "../ports/documents.ts";
 import { Accounts } from "../repositories/accounts/accounts.ts";
 import { Administration } from "../repositories/accounts/administration.ts";
 import { ApiKeys } from "../repositories/accounts/api-keys.ts";
@@ -17,10 +15,7 @@ import { Sessions, SignIns } from "../repositories/accounts/sessions.ts";
 import { AuditChains } from "../repositories/lookups/audit-chains.ts";
 import { AuditLog } from "../repositories/lookups/audit-log.ts";
 import { AuditSearch } from "../repositories/lookups/audit-search.ts";
-import { LookupCache } from "../repositories/lookups/batch-facts.ts";
-import { LookupProcessor } from "../repositories/lookups/lookup-processor.ts";
-import { LookupReader } from "../repositories/lookups/lookup-reader.ts";
-import { SegmentWriter } from "../repositories/lookups/segment-writer.ts";
+import type { PeopleTables } from "../repositories/lookups/lookup-reader.ts";
 import { Subjects } from "../repositories/lookups/subjects.ts";
 import { Usage } from "../repositories/lookups/usage.ts";
 import type { AccountStores } from "../usecases/reputation/accounts/deps.ts";
@@ -33,22 +28,25 @@ export interface ReputationOptions {
   readonly nameKey: Uint8Array;
   /** Makes alerts for the commits that cause them: a key that ends, a quota that is used up. Null: none is made. D-10.12. */
   readonly makeAlert: MakeAlert | null;
-  /** Makes a cache of at most so many entries; it may remember nothing. */
-  readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
-  readonly clock: Pick<Clock, "monotonicMs">;
+}
+
+/** What lookups share with the stores of accounts. */
+export interface LookupParts extends Pick<ReputationOptions, "makeAlert"> {
+  readonly documents: DocumentStore;
+  readonly people: PeopleTables;
+  readonly subjects: Subjects;
+  readonly chains: AuditChains;
 }
 
 export interface Reputation extends AccountStores {
-  readonly lookupProcessor: LookupProcessor;
-  /** Resolves when no background write is left. */
-  stop(): Promise<void>;
+  readonly lookupParts: LookupParts;
 }
 
 /** `registry` has `profiles` and `platform_accounts`. */
 export function makeReputation(
-  { documents }: Pick<FullStorage, "documents">,
+  { documents }: Pick<LookupParts, "documents">,
   registry: Registry,
-  { mac, auditKey, nameKey, makeAlert, makeCache, clock }: ReputationOptions,
+  { mac, auditKey, nameKey, makeAlert }: ReputationOptions,
 ): Reputation {
   const people = {
     get profiles() {
@@ -62,8 +60,6 @@ export function makeReputation(
   const subjects = new Subjects(mac, auditKey);
   const chains = new AuditChains(mac, auditKey, subjects);
   const names = { documents, hmacOf, subjects };
-  const cache = new LookupCache(makeCache);
-  const segments = new SegmentWriter(documents);
   return {
     accounts: new Accounts(names),
     sessions: new Sessions(documents),
@@ -77,15 +73,6 @@ export function makeReputation(
     usage: new Usage(documents),
     audit: new AuditLog(documents),
     auditSearch: new AuditSearch(documents, subjects),
-    lookupProcessor: new LookupProcessor({
-      documents,
-      clock,
-      reader: new LookupReader({ people, subjects, cache }),
-      cache,
-      chains,
-      segments,
-      makeAlert,
-    }),
-    stop: () => segments.stop(),
+    lookupParts: { documents, people, subjects, chains, makeAlert },
   };
 }

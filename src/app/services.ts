@@ -1,32 +1,19 @@
 // Opens the store and makes the dependencies of the use cases, for the service and the command line.
-import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
-import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
-import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
+import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { tracedFetch } from "../adapters/opentelemetry/traced-fetch.ts";
 import { tracedStorage } from "../adapters/opentelemetry/traced-storage.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
-import {
-  SystemClock,
-  SystemIds,
-  SystemRandom,
-  SystemTimer,
-  systemDefer,
-} from "../adapters/system/system.ts";
+import { SystemClock, SystemIds, SystemRandom, SystemTimer } from "../adapters/system/system.ts";
 import { createSyncClient, type SyncClientOptions } from "../client.ts";
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { AppError } from "../domain/shared/errors.ts";
-import {
-  MAX_WAITING_PASSWORDS,
-  PASSWORD_DEADLINE_MS,
-  REMEMBERED_LOOKUP_MS,
-} from "../domain/shared/limits.ts";
+import { MAX_WAITING_PASSWORDS, PASSWORD_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import type { PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
-import type { ValueCache } from "../ports/runtime/value-cache.ts";
 import type { FullStorage } from "../ports/storage.ts";
 import type { Names } from "../repositories/accounts/names.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
@@ -44,13 +31,9 @@ import {
   OTHER_PEPPER,
   readReputationSecrets,
 } from "../usecases/reputation/accounts/secrets.ts";
-import {
-  makePasswordRest,
-  type PasswordRest,
-  Semaphore,
-} from "../usecases/reputation/accounts/semaphore.ts";
+import { makePasswordRest, Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
-import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
+import { LookupTally } from "../usecases/reputation/lookups/lookup-tally.ts";
 import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import type { Config } from "./config.ts";
@@ -125,29 +108,18 @@ async function makeServices(config: Config, opened: OpenedStore) {
   const secrets = await readReputationSecrets(secretDeps, config.apiKeyPepper);
   const { auditKey, pepperMac, isFirstPepper } = secrets;
   if (!isFirstPepper) logger.warn(OTHER_PEPPER);
-  const jwtSecret = config.jwtSecret ?? (await keptSecret(secretDeps, "jwt_secret"));
-  const caches: ValueCache<object>[] = [];
-  const makeCache = <Value extends object>(maxEntries: number): ValueCache<Value> => {
-    const cache = new LruValueCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
-    caches.push(cache as ValueCache<object>);
-    return cache;
-  };
   const nameKey = Uint8Array.fromHex(await keptSecret(secretDeps, "erased_names_key"));
   const outbox = new AlertOutbox(storage.documents);
   const alerts =
     config.webhook === null ? null : new Alerts({ outbox, clock, ids: new SystemIds() });
   const makeAlert: MakeAlert | null = alerts === null ? null : (alert) => alerts.make(alert);
-  const options = { mac, auditKey, nameKey, makeAlert, makeCache, clock };
-  const { lookupProcessor, stop, ...stores } = makeReputation(storage, registry, options);
-  const defer = systemDefer;
-  const lookups = new Lookups({ lookupProcessor, pepperMac, clock, timer, tracing, defer });
-  const tokens = new JoseTokenIssuer(jwtSecret, clock);
-  const passwordRest = makePasswordRest(timer, () => lookups.begun());
-  const kept = { ...stores, mac, pepperMac, tokens };
-  const accounts = await accountDeps(config, opened, kept, passwordRest);
+  const options = { mac, auditKey, nameKey, makeAlert };
+  const { lookupParts, ...stores } = makeReputation(storage, registry, options);
+  const tally = new LookupTally();
+  const accounts = accountDeps(config, opened, { ...stores, mac, pepperMac, tally });
   const traffic = new TrafficMeter({
     traffic: new Traffic(storage.documents),
-    lookups: () => lookups.decided(),
+    lookups: () => tally.decided(),
     clock,
     timer,
     logger,
@@ -168,11 +140,11 @@ async function makeServices(config: Config, opened: OpenedStore) {
     sync,
     registry,
     accounts,
-    lookups,
+    lookupParts,
+    tally,
     audit: { audit: stores.audit, mac, auditKey, clock },
     /** False when the store began with another `API_KEY_PEPPER`. */
     isFirstPepper,
-    caches,
     outbox,
     scheduleTimes: new ScheduleTimes(storage.documents),
     /** Null where `WEBHOOK_URL` is not set. */
@@ -188,7 +160,6 @@ async function makeServices(config: Config, opened: OpenedStore) {
     /** Closes the store after the last counts are added. Idempotent. */
     async close() {
       await traffic.stop();
-      await stop();
       await storage.close();
       await tracing.close();
     },
@@ -220,13 +191,15 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
   };
 }
 
-async function accountDeps(
-  config: Config,
+interface KeptAccounts extends Pick<AccountDeps, keyof AccountStores | "mac" | "pepperMac"> {
+  readonly tally: LookupTally;
+}
+
+function accountDeps(
+  { isSignupEnabled, accountWritesPerMinute, adminUsername }: Config,
   { clock, timer, passwords }: OpenedStore,
-  kept: Pick<AccountDeps, keyof AccountStores | "mac" | "pepperMac" | "tokens">,
-  rest: PasswordRest,
-): Promise<AccountDeps> {
-  const { BunPasswordHasher } = await import("../adapters/bun/bun-password-hasher.ts");
+  { tally, ...kept }: KeptAccounts,
+): AccountDeps {
   return {
     ...kept,
     passwords: passwords ?? new BunPasswordHasher(),
@@ -235,15 +208,14 @@ async function accountDeps(
       maxWaiting: MAX_WAITING_PASSWORDS,
       maxMs: PASSWORD_DEADLINE_MS,
       clock,
-      rest,
+      rest: makePasswordRest(timer, () => tally.begun()),
     }),
-    identityProvider: identityProviderOf(config, clock),
     clock,
     timer,
     ids: new SystemIds(),
-    isSignupEnabled: config.isSignupEnabled,
-    accountWritesPerMinute: config.accountWritesPerMinute,
-    adminUsername: config.adminUsername,
+    isSignupEnabled,
+    accountWritesPerMinute,
+    adminUsername,
   };
 }
 
@@ -255,10 +227,4 @@ async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps
   if (account === null || account.role === "administrator") return;
   const text = "ADMIN_USERNAME belongs to somebody who is no administrator";
   throw new AppError("invalid_request", text, { hint: "Set another name" });
-}
-
-function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {
-  const { jwtJwksUrl: jwksUrl, jwtIssuer: issuer, jwtAudience: audience } = config;
-  if (jwksUrl === null || issuer === null || audience === null) return null;
-  return new JwksIdentityProvider({ jwksUrl, issuer, audience, clock });
 }

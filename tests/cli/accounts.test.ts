@@ -9,6 +9,7 @@ import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
 import { makeReputation } from "../../src/app/reputation.ts";
+import { makeLookupProcessor } from "../../src/app/service-only.ts";
 import { Secrets } from "../../src/repositories/accounts/secrets.ts";
 import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
@@ -361,8 +362,10 @@ async function writeLookups(
   await storage.tables.prepare([...registry.values()]);
   const stores = makeReputation(storage, registry, {
     ...{ mac: new NodeMac(), auditKey, nameKey: auditKey },
-    ...{ makeAlert: null, makeCache: forgetful, clock },
+    makeAlert: null,
   });
+  const options = { makeCache: forgetful, clock };
+  const { lookupProcessor } = makeLookupProcessor(stores.lookupParts, options);
   await createAdministrator(
     accountDeps({ accounts: stores.accounts, passwords: new BunPasswordHasher(), clock }),
     { username: "acme", password: PASSWORD },
@@ -377,7 +380,7 @@ async function writeLookups(
     nowMs = time;
     const call = { endpoint: "reputation", username: "nobody", requestId: `request-${i}` } as const;
     const calls = [{ ...call, keyHash: "hash" }];
-    const [outcome] = await stores.lookupProcessor.decide(calls, Number.POSITIVE_INFINITY);
+    const [outcome] = await lookupProcessor.decide(calls, Number.POSITIVE_INFINITY);
     expect(outcome?.kind).toBe("answered");
   }
   await storage.close();

@@ -3,6 +3,7 @@ import { makeApiKey } from "../../src/domain/reputation/accounts/api-key.ts";
 import type { LookupOutcome } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
 import { Lookups } from "../../src/usecases/reputation/lookups/look-up.ts";
+import { LookupTally } from "../../src/usecases/reputation/lookups/lookup-tally.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
 type LookupsDeps = ConstructorParameters<typeof Lookups>[0];
@@ -28,6 +29,7 @@ function depsOf(clock: FakeClock): Omit<LookupsDeps, "lookupProcessor"> {
     defer: (work) => void queueMicrotask(work),
     timer: { sleep: () => new Promise(() => {}) },
     tracing: NO_TRACING,
+    tally: new LookupTally(),
     clock,
   };
 }
@@ -39,6 +41,7 @@ test.each([
   "D-8.3 what was read %i ms ago when the process goes on after its decision %s",
   async (standsMs) => {
     const clock = new FakeClock();
+    const deps = depsOf(clock);
     const lookups = new Lookups({
       lookupProcessor: {
         decide: async (calls) => {
@@ -47,12 +50,12 @@ test.each([
           return calls.map(() => ({ ...ALLOWED, confirmedAtMs }));
         },
       },
-      ...depsOf(clock),
+      ...deps,
     });
     const looking = lookups.lookUp(CALL);
     if (standsMs <= 1_000) {
       expect((await looking).data).toMatchObject({ username: "ana" });
-      expect(lookups.decided()).toBe(1);
+      expect(deps.tally.decided()).toBe(1);
     } else {
       await expect(looking).rejects.toMatchObject({
         kind: "store_unavailable",

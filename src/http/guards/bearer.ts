@@ -1,6 +1,6 @@
 import type { AdminRequest } from "../../domain/reputation/audit/admin-entry.ts";
 import { countChange } from "../../usecases/reputation/accounts/attempts.ts";
-import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../usecases/reputation/accounts/deps.ts";
 import {
   type Identity,
   identify,
@@ -33,13 +33,13 @@ const SYNC_ADMINISTRATOR: Failures = {
 };
 
 /** Admits everybody who is signed in. D-5.5. */
-export function user(deps: AccountDeps): Guard<Identity> {
+export function user(deps: SessionDeps): Guard<Identity> {
   const admit = (exchange: Exchange) => admitBy(exchange, (token) => identify(deps, token));
   return { security: SECURITY, failures: USER, admit, admitAgain: admit };
 }
 
 /** As `user`, for a limited number of changes a minute. D-8.5. */
-export function writer(deps: AccountDeps): Guard<Identity> {
+export function writer(deps: SessionDeps): Guard<Identity> {
   const signedIn = user(deps);
   return {
     ...signedIn,
@@ -61,7 +61,7 @@ export interface AskingAdministrator extends AdminRequest {
 
 /** Admits administrators; `types` are those of a body from a page of this origin, by default JSON. D-5.7, D-8.8. */
 export function administrator(
-  deps: AccountDeps,
+  deps: SessionDeps,
   types?: readonly string[],
 ): Guard<AskingAdministrator> {
   const admit = async (exchange: Exchange): Promise<Admitted<AskingAdministrator>> => {
@@ -76,7 +76,7 @@ export function administrator(
 
 /** Admits administrators under `/api/v1/sync`. D-4.1. */
 export function syncAdministrator(
-  deps: AccountDeps,
+  deps: SessionDeps,
   types?: readonly string[],
 ): Guard<AskingAdministrator> {
   return { ...administrator(deps, types), failures: SYNC_ADMINISTRATOR };

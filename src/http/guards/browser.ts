@@ -6,7 +6,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { SESSION_TTL_SECONDS } from "../../domain/shared/limits.ts";
 import { DEPLOYMENT_HEADER } from "../../domain/sync/table/table-schema.ts";
 import type { Logger } from "../../ports/runtime/runtime.ts";
-import type { AccountDeps } from "../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../usecases/reputation/accounts/deps.ts";
 import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../usecases/reputation/accounts/sessions.ts";
 import { hasBody } from "../bodies.ts";
@@ -181,7 +181,7 @@ export function addCorsHeaders(reply: Response, exchange: Exchange): void {
  * Adds a fresh cookie to a good reply when it is due, as sessions of browsers go on while they are used. Never rejects. D-9.3.
  */
 export async function renewCookie(
-  { accounts, logger }: { readonly accounts: AccountDeps; readonly logger: Logger },
+  { accounts, logger }: { readonly accounts: SessionDeps; readonly logger: Logger },
   exchange: Exchange,
   identity: Identity,
   reply: Response,

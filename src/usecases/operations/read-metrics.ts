@@ -18,7 +18,7 @@ import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";
 import type { RemoteMemory } from "../../repositories/remote-memory.ts";
 import type { ScheduleTimes } from "../../repositories/schedule-times.ts";
-import type { LookupCounts, Lookups } from "../reputation/lookups/look-up.ts";
+import type { LookupCounts, LookupTally } from "../reputation/lookups/lookup-tally.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
 import type { StoreDamage } from "./store-damage.ts";
@@ -34,7 +34,7 @@ export interface ReadMetricsDeps {
   readonly damage: Pick<StoreDamage, "isMet" | "isKnown">;
   readonly registry: Registry;
   readonly registryKeeper: Pick<RegistryKeeper, "problem">;
-  readonly lookups: Pick<Lookups, "counts">;
+  readonly tally: Pick<LookupTally, "counts">;
   readonly caches: readonly Pick<ValueCache<object>, "counts">[];
   readonly clock: Clock;
   readonly timer: Timer;
@@ -48,7 +48,7 @@ export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
     store: await tryReadStore(deps),
     isStoreDamaged: deps.damage.isMet,
     hasRegistryProblem: deps.registryKeeper.problem !== null,
-    lookups: { outcomes: lookupCounts(deps.lookups.counts()), cache: sumCounts(deps.caches) },
+    lookups: { outcomes: lookupCounts(deps.tally.counts()), cache: sumCounts(deps.caches) },
   });
 }
 

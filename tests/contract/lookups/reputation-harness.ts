@@ -1,11 +1,8 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import {
-  makeReputation,
-  type Reputation,
-  type ReputationOptions,
-} from "../../../src/app/reputation.ts";
+import { makeReputation, type Reputation } from "../../../src/app/reputation.ts";
+import { makeLookupProcessor, type ProcessorOptions } from "../../../src/app/service-only.ts";
 import type { MakeAlert } from "../../../src/domain/alerts/alert.ts";
 import { queuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
@@ -30,7 +27,7 @@ import type { OpenedStore, StoreHarness } from "../harness.ts";
 export const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 /** One instance. */
-export interface ReputationParts extends Reputation {
+export interface ReputationParts extends Reputation, ReturnType<typeof makeLookupProcessor> {
   readonly storage: RunStorage;
 }
 
@@ -48,15 +45,15 @@ export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;
 /** Prepares an opened storage and opens its reputation half. */
 export async function openParts(
   storage: RunStorage,
-  makeCache: ReputationOptions["makeCache"],
-  clock: ReputationOptions["clock"] = new SystemClock(),
+  makeCache: ProcessorOptions["makeCache"],
+  clock: ProcessorOptions["clock"] = new SystemClock(),
 ): Promise<ReputationParts> {
   await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
   const kept = makeReputation(storage, registry, {
     ...{ mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY },
-    ...{ makeAlert, makeCache, clock },
+    makeAlert,
   });
-  return { ...kept, storage };
+  return { ...kept, ...makeLookupProcessor(kept.lookupParts, { makeCache, clock }), storage };
 }
 
 /** Alerts that are due from the beginning of time on. */

@@ -14,7 +14,7 @@ import {
   grantConsent,
   listConsents,
 } from "../../../usecases/reputation/accounts/consents.ts";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
   changeProfile,
   explainScore,
@@ -48,11 +48,11 @@ const KEY_ID = { id: givenId("As the list shows it") };
 const UNKNOWN_KEY = { 404: "No such key of this account" };
 const NO_PROFILE = { 404: "The account has no profile" };
 
-export function meRoutes(deps: AccountDeps): Operation[] {
+export function meRoutes(deps: SessionDeps): Operation[] {
   return [...ownAccount(deps), ...ownProfile(deps), ...apiKeys(deps), ...consents(deps)];
 }
 
-function ownAccount(deps: AccountDeps): Operation[] {
+function ownAccount(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me",
@@ -99,7 +99,7 @@ function ownAccount(deps: AccountDeps): Operation[] {
   ];
 }
 
-function ownProfile(deps: AccountDeps): Operation[] {
+function ownProfile(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/profile",
@@ -129,7 +129,7 @@ function ownProfile(deps: AccountDeps): Operation[] {
   ];
 }
 
-function apiKeys(deps: AccountDeps): Operation[] {
+function apiKeys(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/api-keys",
@@ -179,7 +179,7 @@ function apiKeys(deps: AccountDeps): Operation[] {
   ];
 }
 
-function consents(deps: AccountDeps): Operation[] {
+function consents(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/me/consents",

@@ -1,7 +1,7 @@
 // Signing up, in and out, and one's own password. D-5.4, D-8.6, D-8.7.
 import { SESSION_TTL_SECONDS } from "../../../domain/shared/limits.ts";
 import type { Caller } from "../../../usecases/reputation/accounts/attempts.ts";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { changePassword } from "../../../usecases/reputation/accounts/me.ts";
 import {
   signIn,
@@ -37,12 +37,12 @@ const COOKIE = {
   ),
 };
 
-export function sessionRoutes(deps: AccountDeps): Operation[] {
+export function sessionRoutes(deps: SessionDeps): Operation[] {
   return [...signingIn(deps), ...signedIn(deps)];
 }
 
 /** Admits everybody, unless signing up is disabled. */
-function signUpPage(deps: AccountDeps): Guard<{ readonly isCookieSet: boolean }> {
+function signUpPage(deps: SessionDeps): Guard<{ readonly isCookieSet: boolean }> {
   return {
     ...signInPage,
     admit(exchange, path) {
@@ -60,7 +60,7 @@ function ended(exchange: Exchange) {
   return new Answer(200, { status: "ended" } as const, cookieRemoval(exchange));
 }
 
-function signingIn(deps: AccountDeps): Operation[] {
+function signingIn(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/signup",
@@ -107,7 +107,7 @@ function signingIn(deps: AccountDeps): Operation[] {
   ];
 }
 
-function signedIn(deps: AccountDeps): Operation[] {
+function signedIn(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "PUT /v1/me/password",

@@ -11,7 +11,7 @@ import {
   setPassword,
   suspendAccount,
 } from "../../../usecases/reputation/accounts/administer.ts";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { administrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data } from "../../replies.ts";
@@ -29,11 +29,11 @@ const UNKNOWN = { 404: "No such account" };
 const OWN_OR_LAST = { 409: "Your own account, or the last administrator that is not suspended" };
 const IN_THE_LOG = "The audit log keeps a record of it.";
 
-export function accountRoutes(deps: AccountDeps): Operation[] {
+export function accountRoutes(deps: SessionDeps): Operation[] {
   return [...reading(deps), ...settings(deps), ...standing(deps)];
 }
 
-function reading(deps: AccountDeps): Operation[] {
+function reading(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "GET /v1/admin/accounts",
@@ -66,7 +66,7 @@ function reading(deps: AccountDeps): Operation[] {
   ];
 }
 
-function settings(deps: AccountDeps): Operation[] {
+function settings(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "PUT /v1/admin/accounts/:username/plan",
@@ -98,7 +98,7 @@ function settings(deps: AccountDeps): Operation[] {
   ];
 }
 
-function standing(deps: AccountDeps): Operation[] {
+function standing(deps: SessionDeps): Operation[] {
   return [
     operation({
       at: "POST /v1/admin/accounts/:username/suspend",

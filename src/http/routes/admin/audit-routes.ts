@@ -1,7 +1,7 @@
 // `/v1/admin/audit`. D-9.5.
 import { keptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { KEEP_ALIVE_MS } from "../../../domain/shared/limits.ts";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
 import { PRIVATE } from "../../failures.ts";
@@ -16,7 +16,7 @@ import {
 import { given, givenTime, LIST_QUERY, listOf } from "../../schemas/parts.ts";
 
 export interface AuditRouteDeps {
-  readonly accounts: AccountDeps;
+  readonly accounts: SessionDeps;
   readonly verifications: AuditVerifications;
 }
 

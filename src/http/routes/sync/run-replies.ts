@@ -7,7 +7,7 @@ import { retryText } from "../../../domain/sync/run/run.ts";
 import type { FileFormats } from "../../../ports/files.ts";
 import type { OverviewDeps } from "../../../usecases/operations/read-overview.ts";
 import type { RegistryKeeper } from "../../../usecases/operations/registry-keeper.ts";
-import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
+import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { Answer } from "../../description.ts";
@@ -19,7 +19,7 @@ import { SyncErrorSchema } from "../../schemas/sync.ts";
 import { StreamComment } from "../../streams.ts";
 
 export interface SyncAdministration {
-  readonly identity: AccountDeps;
+  readonly identity: SessionDeps;
   readonly sync: SyncDeps;
   readonly activeRuns: ActiveRuns;
   readonly registryKeeper: RegistryKeeper;

@@ -36,12 +36,9 @@ export interface AccountStores {
 
 /** Holds no readable secret. */
 export interface AccountDeps extends AccountStores {
-  readonly tokens: TokenIssuer;
   readonly passwords: PasswordHasher;
   /** Limits work with passwords: each takes a core for about 50 ms, and 19 MiB. */
   readonly passwordSemaphore: Semaphore;
-  /** Null when none is configured. */
-  readonly identityProvider: IdentityProvider | null;
   readonly mac: Mac;
   readonly pepperMac: KeyedMac;
   readonly clock: Clock;
@@ -52,4 +49,11 @@ export interface AccountDeps extends AccountStores {
   readonly accountWritesPerMinute: number;
   /** `ADMIN_USERNAME`, which nobody signs up; null when none is configured. D-8.1. */
   readonly adminUsername: string | null;
+}
+
+/** Of a service, where people sign in. */
+export interface SessionDeps extends AccountDeps {
+  readonly tokens: TokenIssuer;
+  /** Null when none is configured. */
+  readonly identityProvider: IdentityProvider | null;
 }

@@ -10,7 +10,7 @@ import {
 import { AppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { ForeignIdentity, TokenClaims } from "../../../ports/crypto/crypto.ts";
-import type { AccountDeps } from "./deps.ts";
+import type { AccountDeps, SessionDeps } from "./deps.ts";
 
 export interface Identity {
   readonly account: Account;
@@ -32,7 +32,7 @@ const SESSION_END_MARGIN_MS = 10_000;
  * and `forbidden` for a token of another issuer than the account's. A token of the identity provider makes its account where
  * there is none; one from before the last erasure of its name is `token_invalid` (D-8.2).
  */
-export async function identify(deps: AccountDeps, token: string | null): Promise<Identity> {
+export async function identify(deps: SessionDeps, token: string | null): Promise<Identity> {
   if (token === null) {
     throw new AppError("token_missing", "This needs a token");
   }
@@ -46,7 +46,7 @@ export async function identify(deps: AccountDeps, token: string | null): Promise
 
 /** As `identify`; throws `forbidden` for anybody but an administrator. D-4.1, D-5.7. */
 export async function identifyAdministrator(
-  deps: AccountDeps,
+  deps: SessionDeps,
   token: string | null,
 ): Promise<Identity> {
   const identity = await identify(deps, token);

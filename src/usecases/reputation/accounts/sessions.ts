@@ -14,7 +14,7 @@ import {
   requireNoWait,
   type SignInAttempt,
 } from "./attempts.ts";
-import type { AccountDeps } from "./deps.ts";
+import type { AccountDeps, SessionDeps } from "./deps.ts";
 import {
   type Identity,
   requireNotSuspended,
@@ -38,7 +38,7 @@ const LAST_MS = 8_640_000_000_000_000;
  * D-8.5, D-8.8.
  */
 export async function signIn(
-  deps: AccountDeps,
+  deps: SessionDeps,
   { username, password }: Credentials,
   { address, gone }: Caller,
 ) {
@@ -64,7 +64,7 @@ export async function signIn(
   }, gone);
 }
 
-async function beginSession(deps: AccountDeps, account: Account, attempt: SignInAttempt) {
+async function beginSession(deps: SessionDeps, account: Account, attempt: SignInAttempt) {
   const issuedAtMs = Math.floor(deps.clock.nowMs() / 1000) * 1000;
   const expiresAtMs = issuedAtMs + SESSION_TTL_SECONDS * 1000;
   const { username, role } = account;
@@ -115,7 +115,7 @@ export async function signOut({ sessions }: AccountDeps, session: TokenSession):
  * 10 minutes, from 12 hours after signing in, and for a session that has ended or began elsewhere. D-9.3.
  */
 export async function renewSession(
-  { sessions, tokens, clock }: AccountDeps,
+  { sessions, tokens, clock }: SessionDeps,
   { role, session }: Identity,
 ): Promise<string | null> {
   if (session.kind === "foreign") return null;

@@ -6,11 +6,11 @@ import {
 } from "../../../domain/reputation/accounts/account.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { addressCounter, type Caller, requireNoWait } from "./attempts.ts";
-import type { AccountDeps } from "./deps.ts";
+import type { AccountDeps, SessionDeps } from "./deps.ts";
 import type { Credentials } from "./sessions.ts";
 
 /** What somebody who is not signed in can do here; `identityProvider` is the issuer whose tokens are accepted. D-9.3. */
-export async function readSignUpState(deps: AccountDeps) {
+export async function readSignUpState(deps: SessionDeps) {
   return {
     enabled: deps.isSignupEnabled,
     identityProvider: deps.identityProvider?.issuer ?? null,

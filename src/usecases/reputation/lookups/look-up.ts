@@ -18,6 +18,7 @@ import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../../domain/shared/limits.ts";
 import { DAY_MS } from "../../../domain/shared/time.ts";
 import type { KeyedMac } from "../accounts/secrets.ts";
 import { LookupQueue, type LookupQueueDeps } from "./lookup-queue.ts";
+import type { LookupTally } from "./lookup-tally.ts";
 
 interface LookupInput extends Omit<LookupCall, "keyHash"> {
   /** `X-API-Key`; null when absent. */
@@ -34,16 +35,9 @@ export interface LookupReply {
   readonly nowMs: number;
 }
 
-/** Lookups by outcome since the start, for /metrics: `allowed` or the code of the problem. */
-export type LookupCounts = ReadonlyMap<LookupResult, number>;
-
-type LookupResult = "allowed" | LookupRefusal;
-
-/** Results that count against the limits of their account. */
-const DECIDED: readonly LookupResult[] = ["allowed", "profile_not_found", "consent_required"];
-
 interface LookupDeps extends Omit<LookupQueueDeps, "prepare"> {
   readonly pepperMac: KeyedMac;
+  readonly tally: LookupTally;
 }
 
 const DELAYED_LOOKUP = "The reply was held up, and may be no longer right";
@@ -52,8 +46,6 @@ export class Lookups {
   readonly #deps: LookupDeps;
   readonly #queue: LookupQueue;
   readonly #bodies = new LookupBodies();
-  readonly #counts = new Map<LookupResult, number>();
-  #begun = 0;
 
   constructor(deps: LookupDeps) {
     this.#deps = deps;
@@ -66,32 +58,17 @@ export class Lookups {
   /** Decides one lookup, whose outcome is in the audit log before this resolves. Throws as `LookupProcessor`. D-5.8. */
   async lookUp(input: LookupInput): Promise<LookupReply> {
     const reply = await this.#answer(input);
-    const name = reply.problem ?? "allowed";
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
+    this.#deps.tally.count(reply.problem);
     return reply;
-  }
-
-  counts(): LookupCounts {
-    return this.#counts;
-  }
-
-  /** Lookups decided since the start. */
-  decided(): number {
-    return DECIDED.reduce((sum, name) => sum + (this.#counts.get(name) ?? 0), 0);
-  }
-
-  /** Lookups with a well-formed key since the start, decided or about to be. */
-  begun(): number {
-    return this.#begun;
   }
 
   async #answer(input: LookupInput): Promise<LookupReply> {
     const { apiKey, endpoint, username, requestId } = input;
-    const { clock, pepperMac } = this.#deps;
+    const { clock, pepperMac, tally } = this.#deps;
     if (!apiKey) return refusal("api_key_missing", clock.nowMs());
     if (!isWellFormedApiKey(apiKey)) return refusal("api_key_invalid", clock.nowMs());
     const keyHash = pepperMac.hex(apiKey);
-    this.#begun++;
+    tally.begin();
     const outcome = await this.#queue.decide({ keyHash, endpoint, username, requestId });
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);

@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { Db, Document } from "mongodb";
-import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { makeReputation } from "../../../../src/app/reputation.ts";
+import { makeLookupProcessor } from "../../../../src/app/service-only.ts";
 import {
   AUDIT_KEY,
   BY_ROOT,
@@ -30,9 +30,9 @@ async function openStores({ open }: Pick<Database, "open">) {
   const registry = new Map([PROFILES, TABLE].map((table) => [table.name, table]));
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
   const clock = { monotonicMs: () => 0 };
-  const kept = { ...options, makeCache: forgetful, clock, timer: new SystemTimer() };
-  const stores = makeReputation(storage, registry, kept);
-  const scene = realScene({ ...stores, storage });
+  const stores = makeReputation(storage, registry, options);
+  const lookups = makeLookupProcessor(stores.lookupParts, { makeCache: forgetful, clock });
+  const scene = realScene({ ...stores, ...lookups, storage });
   await scene.enrol("ana");
   return { storage, scene, ...stores };
 }

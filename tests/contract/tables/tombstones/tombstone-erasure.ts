@@ -5,7 +5,6 @@ import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
-import { forgetful } from "../../../support/value-caches.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
 import {
   AUDIT_KEY,
@@ -143,8 +142,7 @@ async function openStores(parts: TombstoneParts, tables: readonly Table[]) {
   await parts.tables.prepare(tables);
   const registry = new Map(tables.map((table) => [table.name, table]));
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
-  const clock = { monotonicMs: () => 0 };
-  return makeReputation(parts, registry, { ...options, makeCache: forgetful, clock });
+  return makeReputation(parts, registry, options);
 }
 
 async function keysOf(parts: TombstoneParts, table: Table) {
