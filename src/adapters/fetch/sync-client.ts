@@ -35,8 +35,8 @@ import {
   readPullPage,
   readPushResult,
   readStatusReply,
+  readTableSchema,
 } from "./read-reply.ts";
-import { readTableSchema } from "./read-table-schema.ts";
 
 /**
  * A peer over HTTP. A failed request rejects with `RemotePeerError`. A table name, `offset` or `limit` that no request can carry
