@@ -1,12 +1,14 @@
 // The view of a run while it goes on, and at its end.
 import { countOf, formatCount } from "../domain/shared/text.ts";
-import { type RunNews, retryText, type SyncRun } from "../domain/sync/run/run.ts";
 import {
   type EndCounts,
   type RowCounts,
+  type RunNews,
+  retryText,
   rowCounts,
+  type SyncRun,
   type TableResult,
-} from "../domain/sync/run/table-result.ts";
+} from "../domain/sync/run/run.ts";
 import { durationText, type Output } from "./output.ts";
 import type { Progress, ProgressBoard } from "./progress.ts";
 

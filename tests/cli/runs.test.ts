@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { runsTable } from "../../src/cli/commands/sync/runs.ts";
 import type { Line } from "../../src/cli/output.ts";
-import type { ListedRun } from "../../src/domain/sync/run/run.ts";
-import { NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/table-result.ts";
+import { type ListedRun, NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/run.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { fill, startPair } from "./support/running-pair.ts";

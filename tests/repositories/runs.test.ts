@@ -1,7 +1,6 @@
 import { expect } from "bun:test";
 import { queuedAlert } from "../../src/domain/alerts/alert.ts";
-import type { SyncRun } from "../../src/domain/sync/run/run.ts";
-import type { TableResult } from "../../src/domain/sync/run/table-result.ts";
+import type { SyncRun, TableResult } from "../../src/domain/sync/run/run.ts";
 import { AlertOutbox } from "../../src/repositories/alert-outbox.ts";
 import { Leases, runLeaseName } from "../../src/repositories/leases.ts";
 import { LEASES, TURNS } from "../../src/repositories/run-collections.ts";

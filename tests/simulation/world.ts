@@ -124,7 +124,8 @@ export function startWorldRun(world: World, process: SimProcess): StartedRun {
 export function worldRequest({ scenario, random }: World): RunRequest {
   const isFull = random.chance(0.05);
   const { direction } = scenario;
-  return { direction, tableName: "items", isFull, isDryRun: false, trigger: "api" };
+  const flags = { isFull, isDryRun: false, isForced: false, maxDeletes: null };
+  return { direction, tableName: "items", ...flags, trigger: "api" };
 }
 
 /** Runs in fair weather, to its end. */

@@ -110,8 +110,8 @@ describe("startSchedule()", () => {
       shared.clock.advance(FIVE_MINUTES_MS);
     }
     expect(one.started[0]).toEqual({
-      ...{ direction: "both", tableName: null, isFull: false, isDryRun: false },
-      trigger: "schedule",
+      ...{ direction: "both", tableName: null, trigger: "schedule" },
+      ...{ isFull: false, isDryRun: false, isForced: false, maxDeletes: null },
     });
     one.schedule.stop();
     expect(one.isStopped()).toBe(true);

@@ -9,8 +9,8 @@ import {
   rowsIn,
   type SyncRun,
   type SyncStatus,
+  type TableResult,
 } from "../../domain/sync/run/run.ts";
-import type { TableResult } from "../../domain/sync/run/table-result.ts";
 import { endAbandonedRuns, newestRuns } from "../sync/runs/stored-runs.ts";
 import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";

@@ -3,8 +3,7 @@
 
 import { dateTimeMs, parseDateTime } from "../../../src/domain/shared/time.ts";
 import { convertRecord } from "../../../src/domain/sync/rows/convert.ts";
-import type { SyncRun } from "../../../src/domain/sync/run/run.ts";
-import { NO_ROWS } from "../../../src/domain/sync/run/table-result.ts";
+import { NO_ROWS, type SyncRun } from "../../../src/domain/sync/run/run.ts";
 import { markerBehind } from "../../../src/domain/sync/run/transfer-markers.ts";
 import type { SyncDeps } from "../../../src/usecases/sync/shared/sync-deps.ts";
 import { writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";

@@ -198,7 +198,8 @@ export class LiveWorld {
     process: SimProcess,
   ): Promise<RunOutcome> {
     const { deps = (all: SyncDeps) => all } = this.#sabotage;
-    const request = { tableName: "items", isDryRun: false, trigger: "api" } as const;
+    const flags = { isDryRun: false, isForced: false, maxDeletes: null };
+    const request = { tableName: "items", ...flags, trigger: "api" } as const;
     const started = new StartedRun(deps(this.#deps(name, remote, process)), {
       direction,
       isFull,

@@ -207,7 +207,8 @@ export interface FinishedRun extends RunOutcome {
 /** Starts a run of the table. */
 export function start(ends: TwoEnds, request: Partial<RunRequest> = {}): StartedRun {
   return new StartedRun(ends.deps, {
-    ...{ direction: "pull", tableName: "items", isFull: false, isDryRun: false, trigger: "api" },
+    ...{ direction: "pull", tableName: "items", trigger: "api" },
+    ...{ isFull: false, isDryRun: false, isForced: false, maxDeletes: null },
     ...request,
   });
 }

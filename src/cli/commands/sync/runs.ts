@@ -1,6 +1,5 @@
 import { formatCount, showHidden } from "../../../domain/shared/text.ts";
-import type { ListedRun, SyncRun } from "../../../domain/sync/run/run.ts";
-import type { TableResult } from "../../../domain/sync/run/table-result.ts";
+import type { ListedRun, SyncRun, TableResult } from "../../../domain/sync/run/run.ts";
 import { findRun, listRuns } from "../../../usecases/sync/runs/stored-runs.ts";
 import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";

@@ -2,22 +2,20 @@
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import {
+  addResults,
+  type EndCounts,
+  NO_TABLE_RESULT,
   type RunNews,
   type RunRequest,
   type RunStatus,
+  rowCounts,
   rowsIn,
   SYNC_DIRECTIONS,
   type SyncDirection,
   type SyncRun,
+  type TableResult,
 } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
-import {
-  addResults,
-  type EndCounts,
-  NO_TABLE_RESULT,
-  rowCounts,
-  type TableResult,
-} from "../../../domain/sync/run/table-result.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { countRows } from "../shared/count-rows.ts";
 import type { RunContext } from "../shared/run-context.ts";

@@ -32,8 +32,9 @@ export interface Schedule {
 
 /** Moves all tables both ways at the times of a cron expression. D-1.3.10. */
 export function startSchedule(deps: ScheduledRunsDeps, cronText: string): Schedule {
-  const request = { direction: "both", tableName: null, isFull: false, isDryRun: false } as const;
-  const run = () => deps.activeRuns.start({ ...request, trigger: "schedule" }).outcome;
+  const flags = { isFull: false, isDryRun: false, isForced: false, maxDeletes: null };
+  const request = { direction: "both", tableName: null, ...flags, trigger: "schedule" } as const;
+  const run = () => deps.activeRuns.start(request).outcome;
   return scheduleWork(deps, cronText, "sync run", run);
 }
 

@@ -39,7 +39,7 @@ export class StartedRun extends RunProgress {
 
   /** Starts it. Throws `unknown_table` and `invalid_request`; every other failure is its outcome and an event. */
   constructor(deps: SyncDeps, request: RunRequest) {
-    if (request.isForced === true && request.direction === "both") {
+    if (request.isForced && request.direction === "both") {
       const text =
         "Only a push or a pull can be forced: with both, each end would overwrite the other";
       throw new AppError("invalid_request", text);

@@ -1,16 +1,19 @@
 // The context of a run, or of the comparison of a table, and the counts of what it moves. S-6, D-4.4.
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
-import type { RunNews, RunRequest, SyncDirection } from "../../../domain/sync/run/run.ts";
-import { NO_TABLE_RESULT, type TableResult } from "../../../domain/sync/run/table-result.ts";
+import {
+  NO_TABLE_RESULT,
+  type RunNews,
+  type RunRequest,
+  type SyncDirection,
+  type TableResult,
+} from "../../../domain/sync/run/run.ts";
 import type { TransferCounts } from "../../../ports/runtime/metrics.ts";
 import type { LogFields, Logger } from "../../../ports/runtime/runtime.ts";
 import type { TransferredBytes } from "../../../ports/tables/remote-peer.ts";
 import { openRemote, type Remote, type SyncDeps } from "./sync-deps.ts";
 
-type RunOptions = Pick<RunRequest, "isFull" | "isDryRun" | "isForced" | "maxDeletes">;
-
-export interface RunContext extends Required<RunOptions> {
+export interface RunContext extends Omit<RunRequest, "direction" | "tableName" | "trigger"> {
   /** The directions in which each table moves, one after the other; none in a comparison. */
   readonly directions: readonly SyncDirection[];
   publish(news: RunNews): void;

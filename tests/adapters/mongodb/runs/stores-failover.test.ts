@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { NO_ROWS } from "../../../../src/domain/sync/run/table-result.ts";
+import { NO_ROWS } from "../../../../src/domain/sync/run/run.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sessions.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";

@@ -1,7 +1,6 @@
 // Lists of runs, and what the overview makes of them, where many are kept and each has many tables.
 import { expect, test } from "bun:test";
-import type { SyncRun } from "../../../../src/domain/sync/run/run.ts";
-import { NO_TABLE_RESULT } from "../../../../src/domain/sync/run/table-result.ts";
+import { NO_TABLE_RESULT, type SyncRun } from "../../../../src/domain/sync/run/run.ts";
 import {
   readTableStates,
   TableHistories,

@@ -4,11 +4,13 @@ import { repsyncServer } from "../../../simulation/sim-servers.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, statusError } from "../two-ends.ts";
 
+const FLAGS = { isFull: false, isDryRun: false, isForced: false, maxDeletes: null };
+
 test("S-6.1 a failure of a run that names no table has the table ?, and its full message", async () => {
   const ends = await makeTwoEnds();
   const started = new StartedRun(
     { ...ends.deps, isSyncEnabled: false },
-    { direction: "pull", tableName: null, isFull: false, isDryRun: false, trigger: "stream" },
+    { direction: "pull", tableName: null, ...FLAGS, trigger: "stream" },
   );
   const events: unknown[] = [];
   for await (const event of started.news()) events.push(event);
@@ -21,7 +23,7 @@ test("S-6.1 a failure of a run that names no table has the table ?, and its full
 
 test("S-4.1.1 an unknown table is refused at once", async () => {
   const ends = await makeTwoEnds();
-  const request = { direction: "pull", isFull: false, isDryRun: false, trigger: "api" } as const;
+  const request = { direction: "pull", ...FLAGS, trigger: "api" } as const;
   expect(() => new StartedRun(ends.deps, { ...request, tableName: "nope" })).toThrow(
     'Unknown table "nope"; tables here: items',
   );
