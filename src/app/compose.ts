@@ -22,7 +22,7 @@ import { type BackupSchedule, startBackups } from "../usecases/operations/schedu
 import { TableHistories } from "../usecases/operations/table-histories.ts";
 import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
-import { startPruning } from "../usecases/sync/deletes/prune-tombstones.ts";
+import { startPruning } from "../usecases/sync/pages/delete-rows.ts";
 import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
   type Schedule,

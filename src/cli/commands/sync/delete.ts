@@ -4,8 +4,7 @@ import { readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import { deleteRow } from "../../../usecases/sync/deletes/delete-row.ts";
-import { dropTombstones } from "../../../usecases/sync/deletes/prune-tombstones.ts";
+import { deleteRow, dropTombstones } from "../../../usecases/sync/pages/delete-rows.ts";
 import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 
 export const addCommands: AddCommands = (parent, run) => {

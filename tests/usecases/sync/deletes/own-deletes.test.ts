@@ -2,11 +2,11 @@
 import { describe, expect, test } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import type { CallOptions, DocumentStore, Transaction } from "../../../../src/ports/documents.ts";
-import { deleteRow } from "../../../../src/usecases/sync/deletes/delete-row.ts";
 import {
+  deleteRow,
   dropTombstones,
   startPruning,
-} from "../../../../src/usecases/sync/deletes/prune-tombstones.ts";
+} from "../../../../src/usecases/sync/pages/delete-rows.ts";
 import { put, runOf, statusError, type TwoEnds } from "../two-ends.ts";
 import { both, EDITED, keysOf, makeEqualEnds, remove, tombstonesOf } from "./deletes-ends.ts";
 
