@@ -97,7 +97,10 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
       const query = { ...others, offset: String(offset), limit: String(limit) };
       return pullPage(deps, tableName, query);
     },
-    async push(tableName, { deleted = [], isDeletesDryRun = false, columns = null, ...push }) {
+    async push(
+      tableName,
+      { deleted = [], isGuarded, isForced, isDeletesDryRun = false, columns = null, ...push },
+    ) {
       logger.lines.length = 0;
       const table = registry.get(tableName)!;
       requireColumns(table, columns);
@@ -105,6 +108,7 @@ export function repsyncServer(parts: ServerParts<ServedStorage>): SimServer {
         ...push,
         table,
         deleted,
+        conflict: isGuarded ? "newer" : isForced ? "overwrite" : null,
         integrity: "verified",
         syncTimestamp: null,
       } as const;

@@ -41,7 +41,7 @@ async function deploy({ deletes = true, maxPageRows = 5000 } = {}) {
     push: async (push: {
       records?: readonly JsonValue[];
       deleted?: readonly JsonValue[];
-      isGuarded?: boolean;
+      conflict?: "newer";
     }) => (await pushRecords(deps, { records: [], ...sent, ...push })).result,
     ask: (deleted: readonly JsonValue[]) => countDeletes(deps, { ...sent, deleted }),
     keys: () => storage.sortedRows(table).map(({ k }) => k),
@@ -113,14 +113,18 @@ describe("a push with deletes", () => {
   test("D-7.2.1, D-7.6.1 a guarded push keeps out what is not later than its delete, and counts it", async () => {
     const { push, keys, logger } = await deploy();
     await push({ records: [row("a"), row("b")], deleted: [deletion("c")] });
-    const guarded = { records: [row("c"), row("d")], deleted: [deletion("a")], isGuarded: true };
+    const guarded = {
+      records: [row("c"), row("d")],
+      deleted: [deletion("a")],
+      conflict: "newer",
+    } as const;
     expect(await push(guarded)).toEqual({
       ...{ table: "items", received: 2, upserted: 2, integrity: "verified" },
       ...{ kept: 1, changed: 1, deleted: 1 },
     });
     expect(keys()).toEqual(["b", "d"]);
     expect(logger.lines.at(-1)?.fields).toMatchObject({ kept: 1, changed: 1, deleted: 1 });
-    expect(await push({ records: [{}], isGuarded: true })).toMatchObject({ kept: 0, changed: 0 });
+    expect(await push({ records: [{}], conflict: "newer" })).toMatchObject({ kept: 0, changed: 0 });
     expect(await push({ records: [row("b")] })).not.toHaveProperty("kept");
   });
 });

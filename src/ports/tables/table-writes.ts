@@ -47,7 +47,7 @@ export interface WriteRule {
 export interface WrittenRows {
   /** The records that the store refused or that may not be new; the others were written, kept or needed no change. */
   readonly failures: readonly WriteFailure[];
-  /** The records that were not written because the row here, or a tombstone, is newer, or because of its owner. Ascending. */
+  /** The records that were not written because the row here, or a tombstone, is newer, or because of its owner. */
   readonly kept: readonly number[];
   /** The records whose rows stay deleted (`StampRule`); absent for none. */
   readonly buried?: readonly number[];

@@ -80,7 +80,6 @@ export class TableWrite {
       return {
         ...written,
         failures: [...failures, ...written.failures].sort((a, b) => a.index - b.index),
-        kept: written.kept.toSorted((a, b) => a - b),
         people: changedPeople(this.table, writes, rule),
       };
     } catch (error) {

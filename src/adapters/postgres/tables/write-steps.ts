@@ -119,7 +119,7 @@ export function outcomeOf(
   const buried = rounds.flatMap((decided) => decided.buried);
   return {
     failures: [...records, ...rounds.flatMap((decided) => decided.failures)],
-    kept: rounds.flatMap(({ kept }) => kept).sort((a, b) => a - b),
+    kept: rounds.flatMap(({ kept }) => kept),
     ...(buried.length === 0 ? {} : { buried }),
     changed: rounds.reduce((sum, { sent }) => sum + sent.length, 0),
     deleted: rounds.reduce((sum, { removed }) => sum + removed.size, 0),

@@ -23,9 +23,14 @@ import type { ColumnType } from "../table/column-types.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { isTimeless } from "./row-time.ts";
 
-type ConvertedRecord =
-  | { readonly row: Row; readonly problem: null }
-  | { readonly row: null; readonly problem: string };
+export type ConvertedRecord =
+  | {
+      readonly row: Row;
+      readonly problem: null;
+      /** Why the row is refused where its key is new: a column that may not be null was not sent. */
+      readonly refusedIfNew?: string;
+    }
+  | { readonly row: null; readonly problem: string; readonly refusedIfNew?: never };
 
 type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
@@ -65,27 +70,17 @@ function timeProblem(table: Table, row: Row): string | null {
   return `${table.timestampColumn} is missing or null: runs and guarded pushes bring it`;
 }
 
-type PulledRecord =
-  | { readonly write: PulledRow; readonly problem: null }
-  | { readonly write: null; readonly problem: string };
-
-interface PulledRow {
-  readonly row: Row;
-  /** Why the row is refused where its key is new: a column that may not be null was not sent. */
-  readonly refusedIfNew?: string;
-}
-
 /** Columns that the remote did not send, and those with `serialize: false`, stay out of the row, and so as they are here. D-2.2. */
-export function convertPulled(table: Table, record: JsonValue): PulledRecord {
-  if (!isJsonObject(record)) return { write: null, problem: "record is not an object" };
+export function convertPulled(table: Table, record: JsonValue): ConvertedRecord {
+  if (!isJsonObject(record)) return failed("record is not an object");
   const columns = table.pushColumns.filter(({ serialize }) => serialize);
   const { row, problem } = convertFields(columns, record, ({ isKey }) => !isKey);
-  if (row === null) return { write: null, problem };
+  if (row === null) return failed(problem);
   const lack = timeProblem(table, row);
-  if (lack !== null) return { write: null, problem: lack };
+  if (lack !== null) return failed(lack);
   const needed = columns.find(({ name, nullable }) => !nullable && !Object.hasOwn(row, name));
-  if (needed === undefined) return { write: { row }, problem: null };
-  return { write: { row, refusedIfNew: `${needed.name} must not be null` }, problem: null };
+  if (needed === undefined) return { row, problem: null };
+  return { row, problem: null, refusedIfNew: `${needed.name} must not be null` };
 }
 
 /** By its column's type. S-4.2.8. */

@@ -34,7 +34,7 @@ export class RemoteRows {
   note(record: JsonObject): void {
     const table = this.#table;
     this.sampleTime ??= rowTimeText(table, record);
-    const row = convertPulled(table, record).write?.row ?? null;
+    const { row } = convertPulled(table, record);
     const { text } = rowKey(table, record);
     // A record that cannot be a row here is another version of its key.
     this.#versions.note(

@@ -216,9 +216,7 @@ function pushRoute(deps: ServedSync): Operation {
       const checksum = headers["X-Content-SHA256"] || null;
       const body = await readPushBody(deps, { bytes, isGzip, checksum });
       if (headers["X-Sync-Dry-Run"] !== null) return await countDeletes(deps, { table, ...body });
-      const conflict = headers["X-Sync-Conflict"];
-      const rules = { isGuarded: conflict === "newer", isForced: conflict === "overwrite" };
-      const sender = { ...rules, runId: headers["X-Sync-Run"] };
+      const sender = { conflict: headers["X-Sync-Conflict"], runId: headers["X-Sync-Run"] };
       const { isCommitted, result } = await pushRecords(deps, { table, ...sender, ...body });
       return isCommitted ? result : new Answer(500, result);
     },

@@ -25,7 +25,7 @@ export class SentRowsCheck {
   /** Adds a row that was sent in place of another. Columns that the remote does not show are not compared. */
   add(row: Row, present: JsonObject): void {
     const { table } = this.#remote;
-    const shown = convertPulled(table, present).write?.row ?? row;
+    const shown = convertPulled(table, present).row ?? row;
     const same = Object.keys(shown).map((name) => [name, row[name] ?? null]);
     const version = versionOf(table, row, rowText(table, Object.fromEntries(same)));
     this.#sent.note(version);
@@ -49,8 +49,8 @@ export class SentRowsCheck {
 
   #look(record: JsonObject, written: RowMemory, others: Map<string, KeptRow>): void {
     const { table } = this.#remote;
-    const row = convertPulled(table, record).write?.row;
-    if (row === undefined) return;
+    const { row } = convertPulled(table, record);
+    if (row === null) return;
     const version = versionOf(table, row, rowText(table, row));
     const sent = this.#sent.find(version);
     if (sent === null) return;

@@ -14,13 +14,12 @@ import {
 import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
 import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
 import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
-import type { RowWrite, TombstoneWrite } from "../../../ports/tables/table-writes.ts";
+import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import { countRemovable } from "../shared/count-rows.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
-import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
+import { planWrites, type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 
 /** Longer than any time; a longer text is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;
@@ -32,10 +31,8 @@ interface PushInput {
   readonly records: readonly JsonValue[];
   /** Tombstones as sent, applied before the records, and only in a table with `deletes`. D-7.6. */
   readonly deleted?: readonly JsonValue[];
-  /** True: rows that are newer here stay as they are. D-7.2. */
-  readonly isGuarded?: boolean;
-  /** True: rows that are newer here are overwritten, whatever the table says. D-11.10. */
-  readonly isForced?: boolean;
+  /** What becomes of rows that are newer here; null or absent: what the table says. D-7.2, D-11.10. */
+  readonly conflict?: ConflictRule | null;
   /** The run that sends the push, whose records bring times; null or absent: none. D-14.2. */
   readonly runId?: string | null;
   readonly integrity: Integrity;
@@ -66,13 +63,14 @@ export async function pushRecords(deps: PushRecordsDeps, input: PushInput) {
 }
 
 async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<PushResult> {
-  const { table, records, deleted = [], isGuarded = false, isForced = false, integrity } = input;
-  const isStamped = table.stamped && !isGuarded && !isForced && !input.runId;
-  const { writes, failures } = await planWrites(deps, input, isStamped);
+  const { table, records, deleted = [], conflict = null, integrity } = input;
+  const isGuarded = conflict === "newer";
+  const isStamped = table.stamped && conflict === null && !input.runId;
+  const convert = (record: JsonValue) => convertRecord(table, record, isStamped);
+  const { writes, failures } = await planWrites(deps, records, convert);
   const deletes = planDeletes(table, deleted, deps.clock.nowMs());
   const rules = {
-    ...(isGuarded ? ({ conflict: "newer" } as const) : {}),
-    ...(isForced ? ({ conflict: "overwrite" } as const) : {}),
+    ...(conflict === null ? {} : { conflict }),
     ...(isStamped ? { stamps: STAMP_NOW } : {}),
   };
   const rows = { writes, deleted: deletes.tombstones, ...rules };
@@ -88,7 +86,7 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
     ],
     integrity,
     ...(isGuarded ? { guarded: { kept: kept.length, erased: erased.length } } : {}),
-    ...(isGuarded || isForced ? { changed } : {}),
+    ...(conflict === null ? {} : { changed }),
     deletes:
       deleted.length === 0
         ? null
@@ -98,24 +96,6 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
             removed: written.deleted,
           },
   });
-}
-
-/** Converts the records, with turns for others in between. D-7.9. */
-async function planWrites(
-  { clock, timer }: PushRecordsDeps,
-  { table, records }: PushInput,
-  isStamped: boolean,
-) {
-  const turns = new Turns(clock, () => timer.sleep(0));
-  const writes: RowWrite[] = [];
-  const failures: RecordFailure[] = [];
-  for (const [index, record] of records.entries()) {
-    if (turns.isOver) await turns.next();
-    const { row, problem } = convertRecord(table, record, isStamped);
-    if (row === null) failures.push({ index, message: problem });
-    else writes.push({ index, row });
-  }
-  return { writes, failures };
 }
 
 function logPush(logger: Logger, input: PushInput, result: PushResult): void {

@@ -1,10 +1,12 @@
 // Every write of rows here, by pushes, imports, runs and repairs: one commit of the rows, the notes of late rows, and the state
 // that a run keeps with them. D-4.5, D-7.4, D-8.1.
 import { AppError } from "../../../domain/shared/errors.ts";
+import type { JsonValue } from "../../../domain/shared/json.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
 import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import type { ConvertedRecord } from "../../../domain/sync/rows/convert.ts";
+import type { RecordFailure } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
-import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
 import { tombstoneOf } from "../../../domain/sync/rows/tombstone.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import {
@@ -13,9 +15,10 @@ import {
   namedPerson,
 } from "../../../domain/sync/run/rejections.ts";
 import type { MemoryChange } from "../../../domain/sync/run/remote-memory.ts";
-import type { ConflictRule, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/documents.ts";
-import type { RowWrite, TombstoneWrite, WrittenRows } from "../../../ports/tables/table-writes.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
+import type { RowWrite, WriteRule, WrittenRows } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
 import { forgetBlocks, lastBlockQuery } from "../../../repositories/exchanged-blocks.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
@@ -29,14 +32,8 @@ export type WriteRowsDeps = Pick<
 >;
 
 /** Rows, and tombstones that take effect before them; of a profile with an owner none does. D-8.1. */
-export interface RowsToWrite {
+export interface RowsToWrite extends WriteRule {
   readonly writes: readonly RowWrite[];
-  /** Tombstones; in a table without `deletes` they only remove rows, by hand. D-7.6, D-14.3. */
-  readonly deleted?: readonly TombstoneWrite[];
-  /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
-  readonly conflict?: ConflictRule;
-  /** The time of records that bring none; absent: they get none. D-14.2. */
-  readonly stamps?: StampRule;
   /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
   readonly isOwnRun?: boolean;
   /**
@@ -81,6 +78,25 @@ export const NOTHING_WRITTEN: WriteOutcome = {
 };
 /** Records after which others have their turn. */
 const TURN_RECORDS = 200;
+
+/** Converts records, with turns for others in between. D-7.9. */
+export async function planWrites<Sent extends JsonValue>(
+  { clock, timer }: Pick<SyncDeps, "clock" | "timer">,
+  records: readonly Sent[],
+  convert: (record: Sent) => ConvertedRecord,
+) {
+  const turns = new Turns(clock, () => timer.sleep(0));
+  const writes: RowWrite[] = [];
+  const failures: (RecordFailure & { readonly record: Sent })[] = [];
+  for (const [index, record] of records.entries()) {
+    if (turns.isOver) await turns.next();
+    const { row, refusedIfNew, problem } = convert(record);
+    if (row === null) failures.push({ index, message: problem, record });
+    else if (refusedIfNew === undefined) writes.push({ index, row });
+    else writes.push({ index, row, refusedIfNew });
+  }
+  return { writes, failures };
+}
 
 /**
  * Upserts records in their order, in one commit of all but the failed ones, or of none (S-4.2.9 to S-4.2.11). A row for an erased

@@ -12,10 +12,14 @@ import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-ti
 import { outlives } from "../../../domain/sync/rows/tombstone.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { MovedRecords } from "../shared/run-context.ts";
-import type { CommitExtras, RowsToWrite, WriteOutcome } from "../shared/write-rows.ts";
+import {
+  type CommitExtras,
+  planWrites,
+  type RowsToWrite,
+  type WriteOutcome,
+} from "../shared/write-rows.ts";
 import type { TableRejections } from "./table-rejections.ts";
 import { commitRows, inHalves, type OwnTransfer } from "./transfer.ts";
 
@@ -106,20 +110,24 @@ export class RecordWriter {
     extrasOf: ExtrasOfRows,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
-    const { table } = this.#transfer;
-    const all = await planWrites(this.#transfer, records);
+    const { deps, table, silent } = this.#transfer;
+    const { writes, failures } = await planWrites(deps, records, (record) => {
+      const converted = convertPulled(table, record);
+      if (converted.row === null) return converted;
+      return { ...converted, row: withoutEmpty(converted.row, silent) };
+    });
     const isGuarded = (options.conflict ?? table.conflict) === "newer";
-    const older = isGuarded ? await this.#olderOf(all.refused) : new Set();
-    const newer = all.refused.filter((one) => !older.has(one));
+    const older = isGuarded ? await this.#olderOf(failures) : new Set();
+    const newer = failures.filter((one) => !older.has(one));
     const refused = await this.#withoutErased(newer);
-    const places = all.refused.filter((one) => older.has(one)).map((one) => placeWrite(table, one));
-    const writes = [...all.writes, ...places].sort((a, b) => a.index - b.index);
-    const plan = { records, writes, refused };
+    const places = failures.filter((one) => older.has(one)).map((one) => placeWrite(table, one));
+    const all = [...writes, ...places].sort((a, b) => a.index - b.index);
+    const plan = { records, writes: all, refused };
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
     };
-    const outcome = await commitRows(this.#transfer, { ...options, writes: plan.writes }, extras);
+    const outcome = await commitRows(this.#transfer, { ...options, writes: all }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
     const stayed = outcome.kept.map((index) => recordAt(records, index));
@@ -161,24 +169,6 @@ export class RecordWriter {
       return erased === null || !isLeftOut(rowTime(table, record), erased, limit);
     });
   }
-}
-
-/** Converts the records, with turns for others in between. D-7.9. */
-async function planWrites(
-  { deps, table, silent }: OwnTransfer,
-  records: readonly JsonObject[],
-): Promise<WritePlan> {
-  const { clock, timer } = deps;
-  const turns = new Turns(clock, () => timer.sleep(0));
-  const writes: RowWrite[] = [];
-  const refused: RefusedRecord[] = [];
-  for (const [index, record] of records.entries()) {
-    if (turns.isOver) await turns.next();
-    const { write, problem } = convertPulled(table, record);
-    if (write === null) refused.push({ index, record, message: problem });
-    else writes.push({ index, ...write, row: withoutEmpty(write.row, silent) });
-  }
-  return { records, writes, refused };
 }
 
 /** A write in place of a refused record: the store keeps it out, and notes the row or tombstone that it has. D-7.4, D-7.6. */
@@ -226,8 +216,8 @@ async function fillColumns(transfer: OwnTransfer, stayed: readonly JsonObject[])
   const { table, added } = transfer;
   const offered = new Map<string, Row>();
   for (const record of added.length === 0 ? [] : stayed) {
-    const { write } = convertPulled(table, record);
-    if (write !== null) offered.set(keyText(table, write.row), write.row);
+    const { row } = convertPulled(table, record);
+    if (row !== null) offered.set(keyText(table, row), row);
   }
   let changed = 0;
   for (let tries = 0; tries < MAX_TRIES && offered.size > 0; tries++) {

@@ -99,17 +99,18 @@ test("D-7.7 convertPulled() leaves out what the remote did not send, and says wh
   });
   const pulled = (json: string) => convertPulled(table, parseJson(json));
   expect(pulled('{"k":"x","b":"y"}')).toEqual({
-    write: { row: { k: "x", b: "y" } },
+    row: { k: "x", b: "y" },
     problem: null,
   });
   expect(pulled('{"k":"x","a":null,"hidden":"no"}')).toEqual({
-    write: { row: { k: "x", a: null }, refusedIfNew: "b must not be null" },
+    row: { k: "x", a: null },
+    refusedIfNew: "b must not be null",
     problem: null,
   });
-  expect(pulled('{"k":"x","b":null}')).toEqual({ write: null, problem: "b must not be null" });
+  expect(pulled('{"k":"x","b":null}')).toEqual({ row: null, problem: "b must not be null" });
   const noKey = "k is part of the key and must not be missing or null";
-  expect(pulled('{"b":"y"}')).toEqual({ write: null, problem: noKey });
-  expect(pulled("[]")).toEqual({ write: null, problem: "record is not an object" });
+  expect(pulled('{"b":"y"}')).toEqual({ row: null, problem: noKey });
+  expect(pulled("[]")).toEqual({ row: null, problem: "record is not an object" });
 });
 
 test("D-3.6.2 recordKey() gives the key as sent, in the order of upsert_key", () => {

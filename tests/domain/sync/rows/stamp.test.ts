@@ -83,7 +83,7 @@ describe("records without a time", () => {
         ...{ row: { k: "a", at: null }, problem: null },
       });
       expect(convertRecord(table, record)).toEqual({ row: null, problem: missing });
-      expect(convertPulled(table, record)).toEqual({ write: null, problem: missing });
+      expect(convertPulled(table, record)).toEqual({ row: null, problem: missing });
     }
     expect(convertRecord(table, { k: "a", at: "soon" }).problem).toBeNull();
   });
