@@ -119,7 +119,7 @@ end $body$;`;
 }
 
 /**
- * Records deletes of other programs, as own writes bring their tombstones. A missing column interrupts the record. D-7.6: a removed row
+ * Records deletes of other programs, as own writes bring their tombstones. A missing column or name interrupts the record. D-7.6: a removed row
  * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
  * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync
  * causes was decided by rows that it had: such a tombstone has the time of the removed row, so that a version which comes later wins. A
@@ -155,13 +155,19 @@ declare ${NOW_AND_AHEAD}
   repsync_least timestamptz := case when repsync_is_caused then 'epoch' else repsync_now end;
   repsync_step interval := case when repsync_is_caused then '0' else '1 microsecond' end;
 begin
+  if ${namedNow(layout)} <> tg_relid then return null; end if;
   ${event === "delete" ? "" : `if not ${isOthers(layout, 1)} then return null; end if;`}
-  if ${lacksColumns(layout)} then
+  if ${lacksColumns(layout)} or ${namedNow(layout)} is null then
     update repsync._tables set complete_since = to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') where name = ${literal(table.name)};
     return null;
   end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
 end $body$;`;
+}
+
+/** The table that has the name: an application may rename the one of a trigger, and put another in its place. Null for none. */
+function namedNow({ name }: Layout): string {
+  return `to_regclass(${literal(name)})`;
 }
 
 /** True where an application has dropped or renamed a column that the function reads: its writes must not fail for that. */
@@ -219,6 +225,7 @@ function stampTriggerText(layout: Layout): string {
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 declare ${NOW_AND_AHEAD}
 begin
+  if ${namedNow(layout)} is distinct from tg_relid then return new; end if;
   if tg_op = 'UPDATE' and new.${at} is null then new.${at} = old.${at};
   elsif new.${at} is distinct from old.${at} then return new;
   end if;

@@ -38,6 +38,22 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
     },
   );
 
+  for (const write of ["delete from things where k = 'a'", "truncate things"]) {
+    databaseTest(
+      `D-7.6, D-14.2.3 an application may write a table that it has renamed, which interrupts the record: ${write}`,
+      async ({ open, sql }) => {
+        const storage = await open();
+        await storage.tables.prepare([ITEMS]);
+        const before = await storage.tombstones.list(ITEMS, QUERY);
+        await sql.unsafe("insert into items (k) values ('a'), ('b')");
+        await sql.unsafe(`alter table items rename to things; insert into things (k) values ('c');
+          update things set k = 'd' where k = 'b'; ${write}; alter table things rename to items`);
+        const { items, earliestAvailable } = await storage.tombstones.list(ITEMS, QUERY);
+        expect([items, earliestAvailable > before.earliestAvailable]).toEqual([[], true]);
+      },
+    );
+  }
+
   databaseTest(
     "D-7.6 those that the registry needs no more go, and the record of deletes goes on",
     async (database) => {

@@ -1,4 +1,4 @@
-// Rows that rules of the application delete because repsync deletes another. D-7.6.
+// Deletes in tables of an application, by its rules or in tables that had their names. D-7.6.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
@@ -45,7 +45,7 @@ async function rows({ app }: End, table = "items"): Promise<readonly string[]> {
   return (await app.rows(table)).map(({ k, parent }) => `${k} of ${parent}`);
 }
 
-onBackends([POSTGRESQL], "deletes that a delete of repsync causes", () => {
+onBackends([POSTGRESQL], "deletes in tables of an application", () => {
   for (const [by, ownRules, deletes] of [
     ["a pull", "local", "remote"],
     ["a push", "remote", "local"],
@@ -92,6 +92,22 @@ onBackends([POSTGRESQL], "deletes that a delete of repsync causes", () => {
       for (const end of [local, remote]) {
         expect((await rows(end)).filter((row) => row.startsWith("moved"))).toEqual(["moved of b"]);
       }
+    });
+  }
+
+  for (const empties of ["delete from items_before", "truncate items_before"]) {
+    test(`D-7.6.4 rows stay that a table has by which the application replaced another, whatever becomes of that: ${empties}`, async () => {
+      const remote = await startEnd(["items"], ITEMS);
+      const local = await startEnd(["items"], ITEMS, remote);
+      const records = ["a", "b"].map((k) => ({ k, parent: null, at: OLD }));
+      await local.app.push("items", { records });
+      const run = async () => (await local.app.trigger({ table: "items" })).json["status"];
+      expect(await run()).toBe("success");
+      await local.sql.unsafe(`create table public.items_next (like items including all); insert into items_next select * from items;
+        alter table items rename to items_before; alter table items_next rename to items; ${empties}`);
+      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
+      for (const end of [local, remote])
+        expect(await rows(end)).toEqual(["a of null", "b of null"]);
     });
   }
 });
