@@ -1,6 +1,6 @@
 import type { StampRule } from "../../domain/sync/rows/stamp.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
-import type { ConflictRule, Row, Table } from "../../domain/sync/table/table.ts";
+import type { Row, Table, WriteConflict } from "../../domain/sync/table/table.ts";
 
 /** One record of a push, converted and checked by the domain. */
 export interface RowWrite {
@@ -36,7 +36,7 @@ export const PASSED_OVER = "a trigger of the table passes over it";
 
 export interface WriteRule {
   /** Replaces the table's own rule: `newer` is the guard of runs and guarded pushes. D-7.1, D-7.2. */
-  readonly conflict?: ConflictRule;
+  readonly conflict?: WriteConflict;
   /** Applied before the rows; in a table without `deletes` they only remove rows. D-7.6, D-14.3. */
   readonly deleted?: readonly TombstoneWrite[];
   /** Gives a time to records without one, before they are judged (`stampFate`, by the store's clock); absent: none. D-14.2. */
@@ -86,8 +86,8 @@ export interface TableWrites {
    * table that is not versioned (`isVersioned`). D-7.1, D-14.2.
    *
    * In a table with `deletes`, a row that is later than its key's tombstone removes the tombstone; with the rule `newer` any other
-   * row is kept out, and the tombstone is listed anew. A caller with that rule, or with `deleted`, has awaited `TableStore.settled`
-   * before the body. D-7.6.
+   * row is kept out, and the tombstone is listed anew; with `restore` any row removes it. A caller with one of these rules, or with
+   * `deleted`, has awaited `TableStore.settled` before the body. D-7.6.
    */
   write(table: Table, writes: readonly RowWrite[], rule?: WriteRule): Promise<Written>;
 

@@ -14,7 +14,7 @@ import {
   type WriteDecision,
 } from "../../../domain/sync/rows/write-decision.ts";
 import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
-import { isVersioned, type Table } from "../../../domain/sync/table/table.ts";
+import { isVersioned, type Table, type WriteConflict } from "../../../domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { beginTurns } from "../driver/deadline.ts";
@@ -79,7 +79,7 @@ export class RowWrites {
   readonly #deps: VersionedDeps;
   readonly #table: Table;
   readonly #options: WriteOptions;
-  readonly #conflict: Table["conflict"];
+  readonly #conflict: WriteConflict;
   readonly #deleted: readonly Tombstone[];
 
   constructor(deps: VersionedDeps, table: Table, options: WriteOptions) {

@@ -142,6 +142,9 @@ export class TableWrite {
     }
     try {
       const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
+      if (this.#rules.conflict === "restore" && fate !== "passed over") {
+        this.#tombstones?.forget(() => keyOf(bound));
+      }
       if (fate === "changed") this.#noteChanged(bound);
       else if (fate === "kept") this.#kept.push(index);
       else if (fate === "passed over") this.#failures.push({ index, message: PASSED_OVER });

@@ -104,6 +104,11 @@ export class TombstoneWrites {
     return true;
   }
 
+  /** Forgets the tombstone that a record of this write has met. */
+  forget(keyOf: () => BoundKey): void {
+    if (this.deletedAt(keyOf) !== null) this.#unlist(keyOf());
+  }
+
   /** The `repsync_order` of the row with a key, '' for a row without a time; null without a row. */
   orderAt(key: BoundKey): string | null {
     const [row] = this.#database.all(this.#readOrder, key);
@@ -134,13 +139,18 @@ export class TombstoneWrites {
   /** Puts a tombstone at the end of the list. */
   #list(key: BoundKey, deletedAt: string): void {
     const { list, keyColumns } = this.#names;
-    this.#database.run(`DELETE FROM ${list} WHERE ${this.#names.isKey(list)}`, key);
+    this.#unlist(key);
     const marks = keyColumns.map(() => "?").join(", ");
     this.#database.run(
       `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
         VALUES (${marks}, ?, ?, 0)`,
       [...key, keptTime(deletedAt), this.#now],
     );
+  }
+
+  #unlist(key: BoundKey): void {
+    const { list } = this.#names;
+    this.#database.run(`DELETE FROM ${list} WHERE ${this.#names.isKey(list)}`, key);
   }
 }
 

@@ -2,7 +2,7 @@
 import { keyText } from "../rows/row-text.ts";
 import { ranksBelow, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
-import type { ConflictRule, Row, Table } from "../table/table.ts";
+import type { Row, Table, WriteConflict } from "../table/table.ts";
 import { isLeftOut } from "./erasure.ts";
 import { hasOwner, hiddenRow, type NameFacts, ownedRow, personOf } from "./owned-row.ts";
 
@@ -15,7 +15,7 @@ interface ArrivalRules {
   /** The limit that `rankTimes` takes. */
   readonly aheadLimit: string;
   /** With `newer` the store itself keeps out a row that ranks below the one here. */
-  readonly conflict: ConflictRule;
+  readonly conflict: WriteConflict;
 }
 
 interface ArrivalFates<Arriving> {

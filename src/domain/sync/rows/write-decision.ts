@@ -1,7 +1,7 @@
 // Decides what a write does to rows and tombstones, by what a store has of the same keys: once for all stores that read first.
 // D-3.6, D-7.1, D-7.4, D-7.6.
 import { compareDateTimes } from "../../shared/time.ts";
-import { type ConflictRule, isVersioned, type Row, type Table } from "../table/table.ts";
+import { isVersioned, type Row, type Table, type WriteConflict } from "../table/table.ts";
 import type { RecordFailure } from "./push-result.ts";
 import { keyText } from "./row-text.ts";
 import { aheadLimit, earliestTime, isTimeless, rankTimes } from "./row-time.ts";
@@ -42,7 +42,7 @@ export interface Arrivals<Arriving> {
 }
 
 export interface DecisionRule<Arriving> {
-  readonly conflict: ConflictRule;
+  readonly conflict: WriteConflict;
   /** Absent: records without a time stay so. D-14.2. */
   readonly stamps?: StampRule | undefined;
   /** Makes a record with another time; absent: only its time and row change. */
@@ -234,7 +234,8 @@ class Decision<Arriving extends ArrivingRecord> {
 
   #forgetOutlived(text: string, time: string | null): void {
     const deletedAt = this.#tombstones.get(text);
-    if (deletedAt === undefined || !this.#outlives(time, deletedAt)) return;
+    if (deletedAt === undefined) return;
+    if (this.#rule.conflict !== "restore" && !this.#outlives(time, deletedAt)) return;
     this.#tombstones.delete(text);
     this.#listed.delete(text);
     this.#done.forgotten.add(text);

@@ -22,6 +22,8 @@ export interface Column {
 
 /** What a push does where the row here is newer. D-3.9. */
 export type ConflictRule = "overwrite" | "newer";
+/** `restore` overwrites, and forgets the tombstones of the rows: who asks for these rows wants them to stay. D-7.6. */
+export type WriteConflict = ConflictRule | "restore";
 
 export type EpochUnit = "seconds" | "milliseconds";
 

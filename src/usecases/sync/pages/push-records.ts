@@ -70,7 +70,7 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
   const { writes, failures } = await planWrites(deps, records, convert);
   const deletes = planDeletes(table, deleted, deps.clock.nowMs());
   const rules = {
-    ...(conflict === null ? {} : { conflict }),
+    ...(conflict === null ? {} : ({ conflict: isGuarded ? "newer" : "restore" } as const)),
     ...(isStamped ? { stamps: STAMP_NOW } : {}),
   };
   const rows = { writes, deleted: deletes.tombstones, ...rules };

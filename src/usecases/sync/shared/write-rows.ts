@@ -114,7 +114,8 @@ export async function writeRows(
 ): Promise<WriteOutcome> {
   const { writes, deleted = [], conflict = table.conflict, isDivisible = false } = rows;
   if (writes.length + deleted.length === 0 && run === null) return NOTHING_WRITTEN;
-  const looksAtDeletes = conflict === "newer" || deleted.length > 0 || rows.stamps !== undefined;
+  const looksAtDeletes =
+    conflict !== "overwrite" || deleted.length > 0 || rows.stamps !== undefined;
   const options = {
     name: "rows.write",
     limit: SYNC_CALLS,

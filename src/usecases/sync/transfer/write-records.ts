@@ -72,9 +72,11 @@ export class RecordWriter {
     records: readonly JsonObject[],
     makeExtras: MakeExtras = NO_EXTRAS,
   ): Promise<AppliedRecords> {
-    const { conflict, deps } = this.#transfer;
+    const { conflict, deps, table } = this.#transfer;
     const fields = { "repsync.rows": records.length };
-    const options = conflict === null ? {} : { conflict };
+    // Repairs and forced runs bring back what was deleted here.
+    const isGuarded = (conflict ?? table.conflict) === "newer";
+    const options = { conflict: isGuarded ? "newer" : "restore" } as const;
     const commit = () => this.#commitParts(records, options, makeExtras, true);
     return await deps.tracing.inSpan("writePage", commit, { fields });
   }
@@ -116,7 +118,7 @@ export class RecordWriter {
       if (converted.row === null) return converted;
       return { ...converted, row: withoutEmpty(converted.row, silent) };
     });
-    const isGuarded = (options.conflict ?? table.conflict) === "newer";
+    const isGuarded = options.conflict === "newer";
     const older = isGuarded ? await this.#olderOf(failures) : new Set();
     const newer = failures.filter((one) => !older.has(one));
     const refused = await this.#withoutErased(newer);

@@ -242,6 +242,18 @@ function guardTests(harness: StoreHarness<TombstoneParts>): void {
     expect(await items.listed(cursor)).toEqual([]);
   });
 
+  it("D-7.6.9 with the rule to restore every row removes its tombstone, also one that stands beside it as it comes", async (parts, store) => {
+    const items = await ItemsWithDeletes.prepare(parts);
+    for (const k of ["a", "b", "c"]) await items.bury(k, at(store, -20));
+    const rows = ["a", "b"].map((k) => ({ k, at: at(store, -30), v: 1 }));
+    await items.write(rows.slice(1));
+    const outcome = await items.write(rows, { conflict: "restore" });
+    expect(outcome).toEqual({ failures: [], kept: [], changed: 1, deleted: 0 });
+    expect(await items.rows()).toEqual(rows);
+    expect(await items.listed()).toEqual([["c", at(store, -20)]]);
+    expect((await items.write(rows, GUARDED)).kept).toEqual([]);
+  });
+
   it("D-7.6 a row beside its tombstone is removed when the tombstone arrives, and keeps guarded rows out till then", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const deletedAt = at(store, -20);

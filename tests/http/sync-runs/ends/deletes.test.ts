@@ -186,6 +186,25 @@ onEveryBackend("deletes", (backend) => {
     },
   );
 
+  test.each(["pull", "push"] as const)(
+    "D-7.6.9 a deleted row that a repair by %s brings back stays, whatever runs meet it again",
+    async (repair) => {
+      const { local, remote } = await startAlike(backend, ["a", "b"]);
+      await deleteElsewhere(repair === "pull" ? local : remote, "a");
+      const repaired = await local.app.ask("/compare", jsonBody({ table: "items", repair }));
+      expect(repaired.json).toMatchObject({ repaired: 1 });
+      for (const more of [{ full: true }, {}, {}]) {
+        expect((await run(local.app, more)).json).toMatchObject({
+          ...{ status: "success", deleted_here: 0, deleted_there: 0 },
+        });
+        for (const end of [local, remote]) expect(await keys(end)).toEqual(["a", "b"]);
+      }
+      await deleteElsewhere(repair === "pull" ? local : remote, "a");
+      await run(local.app);
+      for (const end of [local, remote]) expect(await keys(end)).toEqual(["b"]);
+    },
+  );
+
   test("D-7.6.4 a server of another kind is told nothing of deletes, and its rows stay", async () => {
     const table = { key: ["k"], columns: ["k", "v", "at"], timestamp: "at" };
     const server = startForeignServer({
