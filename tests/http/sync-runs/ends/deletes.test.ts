@@ -186,20 +186,26 @@ onEveryBackend("deletes", (backend) => {
     },
   );
 
-  test.each(["pull", "push"] as const)(
-    "D-7.6.9 a deleted row that a repair by %s brings back stays, whatever runs meet it again",
-    async (repair) => {
+  const returns = [
+    ...[["repair", "pull"] as const, ["repair", "push"] as const],
+    ...[["forced run", "pull"] as const, ["forced run", "push"] as const],
+  ];
+  test.each(returns)(
+    "D-7.6.9 a deleted row that a %s by %s brings back stays, whatever runs meet it again",
+    async (by, repair) => {
       const { local, remote } = await startAlike(backend, ["a", "b"]);
-      await deleteElsewhere(repair === "pull" ? local : remote, "a");
-      const repaired = await local.app.ask("/compare", jsonBody({ table: "items", repair }));
-      expect(repaired.json).toMatchObject({ repaired: 1 });
+      const loser = repair === "pull" ? local : remote;
+      await deleteElsewhere(loser, "a");
+      if (by === "repair") await local.app.ask("/compare", jsonBody({ table: "items", repair }));
+      else await run(local.app, { direction: repair, force: true, full: true });
+      expect(await keys(loser)).toEqual(["a", "b"]);
       for (const more of [{ full: true }, {}, {}]) {
         expect((await run(local.app, more)).json).toMatchObject({
           ...{ status: "success", deleted_here: 0, deleted_there: 0 },
         });
         for (const end of [local, remote]) expect(await keys(end)).toEqual(["a", "b"]);
       }
-      await deleteElsewhere(repair === "pull" ? local : remote, "a");
+      await deleteElsewhere(loser, "a");
       await run(local.app);
       for (const end of [local, remote]) expect(await keys(end)).toEqual(["b"]);
     },
