@@ -57,10 +57,11 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
 }
 
-/** False where a trigger was dropped or switched off: nothing has recorded the writes since. */
+/** False where the table or a trigger was dropped, or one switched off: nothing has recorded the writes since. */
 function isWatched(layout: Layout, { kept, table }: Found): boolean {
   const text = triggersText(layout);
-  if (table === null || kept?.triggers !== hashHex(text)) return true;
+  if (table === null) return false;
+  if (kept?.triggers !== hashHex(text)) return true;
   return table.triggers === text.split(MAKES_TRIGGER).length - 1;
 }
 

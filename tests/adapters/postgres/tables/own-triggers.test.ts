@@ -55,6 +55,23 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
   }
 
   databaseTest(
+    "D-7.6 of a table that somebody dropped the record of deletes is complete from the next start on",
+    async (database) => {
+      const storage = await database.open();
+      await storage.tables.prepare([ITEMS]);
+      await database.sql.unsafe(
+        "insert into items (k) values ('a'), ('b'); delete from items where k = 'a'",
+      );
+      const before = await storage.tombstones.list(ITEMS, QUERY);
+      await database.sql.unsafe("drop table items");
+      await storage.tables.prepare([ITEMS]);
+      const after = await storage.tombstones.list(ITEMS, QUERY);
+      expect(after.items).toEqual(before.items);
+      expect(after.earliestAvailable > before.earliestAvailable).toBe(true);
+    },
+  );
+
+  databaseTest(
     "D-7.6 those that the registry needs no more go, and the record of deletes goes on",
     async (database) => {
       const storage = await database.open();

@@ -202,6 +202,22 @@ describe("D-7.6 keys", () => {
   );
 });
 
+scene(
+  "D-7.6 of a table that somebody dropped the record is complete from the next start on",
+  async (scene) => {
+    const { program, storage, keys } = scene;
+    program.run("DELETE FROM items WHERE k = 'a'");
+    const query = { after: null, sinceTime: null, limitRows: 100 };
+    const since = async () => (await storage.tombstones.list(NUMBERED, query)).earliestAvailable;
+    const before = await since();
+    await nextMillisecond();
+    program.run("DROP TABLE items");
+    await storage.tables.prepare([NUMBERED]);
+    expect((await since()) > before).toBe(true);
+    expect(await keys()).toEqual(["a"]);
+  },
+);
+
 describe("D-7.6 times", () => {
   const forms: readonly [string, (time: string) => string][] = [
     ["a space", (time) => time.replace("T", " ")],
