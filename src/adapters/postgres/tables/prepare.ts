@@ -114,19 +114,16 @@ function columnText(column: Column): string {
   return `${quoted(column.name)} ${serverType(column)}${column.isKey ? " not null" : ""}`;
 }
 
-/** Numbers rows in the order of the key, and has the server number the rows of other programs. */
+/** Numbers rows, and has the server number the rows of other programs. */
 async function numberRows(tx: ServerTransaction, layout: Layout): Promise<void> {
-  const { name, numbered, numbers, table } = layout;
+  const { name, numbered, numbers } = layout;
   if (numbered === null) return;
   const id = quoted(numbered.name);
-  const keys = nameText(table.keyColumns);
+  const next = `nextval(${literal(numbers)}::regclass)`;
   await tx.query(WRITES_OWN, [String(layout.slot)]);
   await tx.script(`create sequence if not exists ${numbers};
-alter table ${name} alter column ${id} set default nextval(${literal(numbers)}::regclass);
-update ${name} as t set ${id} = n.number from (
-  select k.ctid, nextval(${literal(numbers)}::regclass) as number
-  from (select ctid from ${name} where ${id} is null order by ${keys}) as k
-) as n where t.ctid = n.ctid;`);
+alter table ${name} alter column ${id} set default ${next};
+update ${name} set ${id} = ${next} where ${id} is null;`);
 }
 
 /** Begins, continues or interrupts the record of deletes, by the registry. */

@@ -105,6 +105,33 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
   );
 
   databaseTest(
+    "D-2.4 an empty one that can be what the registry says keeps what others added",
+    async (database) => {
+      await prepared(database, ITEMS);
+      await database.sql`create index other on public.items (v)`;
+      const wider = makeTable({ ...ENTRY, columns: { ...ENTRY.columns, more: { type: "text" } } });
+      expect(await prepared(database, wider)).toBeNull();
+      const found = database.sql`select tablename from pg_indexes where indexname = 'other'`;
+      expect(await found.values()).toEqual([["items"]]);
+    },
+  );
+
+  databaseTest(
+    "D-2.4 rows that are there get numbers and keep their times, and those of other programs are numbered on",
+    async (database) => {
+      const storage = await database.open();
+      const stamped = { ...ENTRY, stamped: true };
+      const table = await TableUnderTest.prepare(storage, makeTable(stamped));
+      await table.write(ROW, { ...ROW, k: "b" });
+      const columns = { ...ENTRY.columns, id: { type: "integer", auto_increment: true } } as const;
+      const numbered = await TableUnderTest.prepare(storage, makeTable({ ...stamped, columns }));
+      await database.sql`insert into public.items (k, at, v) values ('c', ${ROW.at}, 1)`;
+      expect(await numbered.column("at")).toEqual([ROW.at, ROW.at, ROW.at]);
+      expect((await numbered.column("id")).toSorted()).toEqual([1, 2, 3]);
+    },
+  );
+
+  databaseTest(
     "D-2.4 one that a state of this version before it marked its tables has made stays repsync's own",
     async (database) => {
       const { sql } = database;
