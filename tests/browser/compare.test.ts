@@ -79,12 +79,12 @@ describe.skipIf(!chromiumAvailable)("the page Compare", () => {
     });
   });
 
-  test("D-9.4.4 null and the text null differ", async () => {
+  test("D-9.1, D-9.4.4 null and the text null differ, and can be read in either colour scheme", async () => {
     const { local, remote } = await startPair();
     await local.push("notes", { records: [{ name: "n", body: null }] });
     await remote.push("notes", { records: [{ name: "n", body: "null" }] });
     const address = `${ADDRESS}?table=notes`;
-    const { page } = await openConsole(local, { as: local.admin, address });
+    const { page, expectGood } = await openConsole(local, { as: local.admin, address });
     await page.getByRole("button", { name: "Start", exact: true }).click();
     const body = page.getByRole("row", { name: /^body/ });
     await body.waitFor();
@@ -92,6 +92,7 @@ describe.skipIf(!chromiumAvailable)("the page Compare", () => {
       "null (differs)",
       "null (differs)",
     ]);
+    await expectGood();
   });
 
   test("D-9.4.4 a comparison under way is shown after a reload, and Cancel ends it", async () => {
