@@ -145,7 +145,8 @@ const INTERFACES = /^\/(?:v1|api\/v1\/sync)\//;
 const MAX_AGE_SECONDS = 600;
 const REQUEST_HEADERS = [
   ...["Authorization", "Content-Type", "X-API-Key", "X-Sync-Key", "X-Request-Id"],
-  ...["Content-Encoding", "X-Content-SHA256", "X-Sync-Conflict", "X-Sync-Dry-Run", "X-Sync-Run"],
+  ...["Content-Encoding", "X-Content-SHA256", "X-Sync-Columns", "X-Sync-Conflict"],
+  ...["X-Sync-Dry-Run", "X-Sync-Run"],
 ].join(", ");
 /** Headers that a page may not read by itself. */
 const REPLY_HEADERS = [

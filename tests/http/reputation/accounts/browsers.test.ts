@@ -254,6 +254,21 @@ describe("CORS", () => {
     },
   );
 
+  test("D-8.6 such a page may send every header that the interfaces describe", async () => {
+    const app = await startApp({ env: { CORS_ORIGINS: ORIGIN } });
+    const { paths } = JSON.parse((await app.send("/swagger/json")).text);
+    const operations = Object.values<object>(paths).flatMap((each) => Object.values(each));
+    const described = operations.flatMap(({ parameters = [] }) => parameters);
+    const asked = described.flatMap((each) => (each.in === "header" ? [each.name] : []));
+    const preflight = await app.send("/api/v1/sync/push/items", {
+      method: "OPTIONS",
+      headers: { Origin: ORIGIN, "Access-Control-Request-Method": "POST" },
+    });
+    const allowed = preflight.headers.get("access-control-allow-headers")?.split(", ");
+    expect(asked).toContain("X-Sync-Conflict");
+    expect(asked.filter((name) => !allowed?.includes(name))).toEqual([]);
+  });
+
   test("D-8.6 without CORS_ORIGINS no page may read anything", async () => {
     const app = await startApp();
     for (const path of [...PATHS, "/swagger/json", "/metrics", "/nowhere"]) {
