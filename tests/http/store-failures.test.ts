@@ -81,6 +81,8 @@ describe("a push that cannot be committed", () => {
   test("S-4.2.11, S-4.1, D-3.10 a table that another program dropped fails alone", async () => {
     const app = await startOnFile();
     await app.push("events", { records: [{ code: 1 }] });
+    const counted = await app.send("/api/v1/sync/status");
+    expect(counted.json["table_counts"]).toMatchObject({ notes: 0 });
     app.runElsewhere("DROP TABLE notes");
     await expectCommitFailure(app, /: a table is not as it was prepared$/);
     const pulled = await app.pull("notes");

@@ -1,4 +1,4 @@
-// A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do.
+// A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do, or dropped.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
 import { REQUEST_DEADLINE_MS } from "../../../src/domain/shared/limits.ts";
@@ -38,6 +38,18 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     const run = await local.trigger({ direction: "pull", table: "notes" });
     expect([run.status, run.json]).toMatchObject([200, { status: "success", total_pulled: 2 }]);
     await sql`rollback`;
+  });
+
+  test("D-3.10 a table that another program dropped is -1 in the status, though its rows were counted before", async () => {
+    const url = await backend.makeUrl();
+    const app = await startRunApp({ env: { STORAGE_URL: url } });
+    const sql = new SQL({ url, max: 1 });
+    keepResource(() => sql.close());
+    await app.push("notes", { records: notes(2) });
+    const counted = async () => (await app.send(`${SYNC}/status`)).json["table_counts"];
+    expect(await counted()).toMatchObject({ notes: 2 });
+    await sql`drop table public.notes`;
+    expect(await counted()).toMatchObject({ notes: -1, profiles: 0 });
   });
 
   test("D-14.4.2 an import, and its dry run, wait for a locked table for longer than a request may", async () => {

@@ -41,7 +41,9 @@ import { refusalOfRow } from "./write-steps.ts";
 const MOST_PORTION = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-const VERSION = "select coalesce(sum(n), 0)::text from repsync._versions where slot = $1::int8";
+/** Also tells a table of another one in its place, and of none: what a program drops, nothing raises. */
+const VERSION =
+  "select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8";
 
 /** Where a page begins, and where it ends at the latest. */
 interface Bounds extends PartPlace<Position> {
@@ -152,7 +154,8 @@ export class PostgresTables implements TableStore {
     sinceTime: string | null,
     isCounted = true,
   ): Promise<PageSequence> {
-    const [[version] = []] = isCounted ? await tx.query(VERSION, [String(layout.slot)]) : [];
+    const parameters = [String(layout.slot), layout.name];
+    const [[version] = []] = isCounted ? await tx.query(VERSION, parameters) : [];
     // Without triggers nothing raises the version of a table, so each page has a state of its own.
     const known = layout.isWatched ? String(version) : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };

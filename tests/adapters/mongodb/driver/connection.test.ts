@@ -159,6 +159,7 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
   it("D-3.10 count() throws for a table whose collection was dropped", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([ITEMS]);
+    expect(await storage.tables.count(ITEMS)).toBe(0);
     await database.db.collection("items").drop();
     expect(await refusalOf(storage.tables.count(ITEMS))).toMatchObject({
       kind: "store_unavailable",
