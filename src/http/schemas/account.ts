@@ -25,6 +25,7 @@ import { parseDateTime } from "../../domain/shared/time.ts";
 import {
   Count,
   checked,
+  counted,
   model,
   nullable,
   oneOf,
@@ -184,8 +185,8 @@ const Limit = model("Limit", {
 
 const DayCalls = only({
   date: Type.String({ format: "date" }),
-  calls: Type.Integer({ minimum: 0, description: "Those that count against the limits" }),
-  denied: Type.Integer({ minimum: 0, description: "Those of them answered 403 or 404" }),
+  calls: counted("Those that count against the limits"),
+  denied: counted("Those of them answered 403 or 404"),
 });
 
 export const UsageSchema = model("Usage", {

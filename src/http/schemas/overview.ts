@@ -2,22 +2,23 @@
 import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, checked, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
+import { Count, checked, counted, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
+import { Direction, RunDirection, RunStatus, Trigger } from "./runs.ts";
 
 const Rows = (description: string) => nullable(Count, { description });
 const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
 
 const Traffic = model("Traffic", {
   at: Time,
-  rows: Type.Integer({ minimum: 0, description: "Rows written or removed by synchronization" }),
-  lookups: Type.Integer({ minimum: 0, description: "Lookups that were decided" }),
+  rows: counted("Rows written or removed by synchronization"),
+  lookups: counted("Lookups that were decided"),
 });
 
 const LastRun = only({
   run_id: Text,
-  status: oneOf(["running", "success", "partial", "failed"]),
-  direction: oneOf(["push", "pull", "both"]),
-  trigger: oneOf(["api", "stream", "cli", "schedule"]),
+  status: RunStatus,
+  direction: RunDirection,
+  trigger: Trigger,
   started_at: Time,
   finished_at: nullable(Time, { description: "Null while it runs" }),
   error: Type.Optional(Text),
@@ -96,7 +97,7 @@ export const TableListSchema = model("TableList", {
         { description: "By name, without those that no page shows" },
       ),
       deletes: Type.Boolean({ description: "True when deletes travel" }),
-      direction: nullable(oneOf(["push", "pull"]), {
+      direction: nullable(Direction, {
         description: "The only way in which runs here move the rows; null for both",
       }),
       entry: TableEntry,

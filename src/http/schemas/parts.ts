@@ -57,6 +57,10 @@ export const Text = Type.String();
 
 export const Count = Type.Integer({ minimum: 0 });
 
+export function counted(description: string) {
+  return Type.Integer({ minimum: 0, description });
+}
+
 export const Time = Type.String({ format: "date-time", description: "ISO 8601, UTC" });
 
 /** An object with exactly these fields; clients made from the document do not name its type. */

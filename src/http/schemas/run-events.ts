@@ -1,8 +1,8 @@
 // Events of runs, comparisons and imports. S-6, D-4.4, D-9.5.
 import { Type } from "@sinclair/typebox";
 import type { JsonValue } from "../../domain/shared/json.ts";
-import { Count, model, nullable, object, oneOf, Text, union } from "./parts.ts";
-import { COMPARED, counted, Direction, KeyObject } from "./runs.ts";
+import { Count, counted, model, nullable, object, oneOf, Text, union } from "./parts.ts";
+import { COMPARED, Direction, KeyObject, Repair } from "./runs.ts";
 
 const RunFinishedEvent = model("RunFinishedEvent", { type: Type.Literal("finished") });
 
@@ -48,7 +48,7 @@ export const CompareEventSchema = union("CompareEvent", [
   model("CompareStartEvent", {
     type: Type.Literal("start"),
     table: Text,
-    repair: nullable(oneOf(["push", "pull", "newest"])),
+    repair: Repair,
     total_records: nullable(Count, { description: "Rows here; null when not known" }),
   }),
   model("CompareProgressEvent", {

@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import {
   Count,
   checked,
+  counted,
   listOf,
   model,
   nullable,
@@ -13,7 +14,13 @@ import {
   Time,
 } from "./parts.ts";
 
+const REPAIRS = ["push", "pull", "newest"] as const;
+
 export const Direction = oneOf(["push", "pull"]);
+export const RunDirection = oneOf(["push", "pull", "both"]);
+export const RunStatus = oneOf(["running", "success", "partial", "failed"]);
+export const Trigger = oneOf(["api", "stream", "cli", "schedule"]);
+export const Repair = nullable(oneOf(REPAIRS));
 export const KeyObject = object({ description: "The key columns" });
 const TABLE = { type: "string", minLength: 1, description: "Name of a table of the registry" };
 /** An empty name passes; the use case refuses it as an unknown table. */
@@ -74,7 +81,7 @@ export const CompareRequestSchema = Type.Object(
   {
     table: requiredTable("for a comparison"),
     repair: Type.Optional(
-      nullable(oneOf(["push", "pull", "newest"]), {
+      nullable(oneOf(REPAIRS), {
         description:
           "push: send the rows that differ; pull: fetch them; newest: copy missing ones both ways and keep the newer of two; null changes nothing",
       }),
@@ -93,8 +100,6 @@ export const CompareRequestSchema = Type.Object(
   },
   { $id: "CompareRequest", examples: [{ table: "profiles" }] },
 );
-
-export const counted = (description: string) => Type.Integer({ minimum: 0, description });
 
 const OUTCOME = {
   kept: counted("Rows that stayed at either end, being newer than what came, or their owner's"),
@@ -122,7 +127,7 @@ const TableResult = model("TableResult", {
 
 const RESULT = {
   run_id: Text,
-  direction: oneOf(["push", "pull", "both"]),
+  direction: RunDirection,
   tables: Type.Record(Text, TableResult),
   total_pushed: Count,
   total_pulled: Count,
@@ -141,8 +146,8 @@ export const TriggerResultSchema = model("TriggerResult", {
 });
 
 const KEPT = {
-  status: oneOf(["running", "success", "partial", "failed"]),
-  trigger: oneOf(["api", "stream", "cli", "schedule"]),
+  status: RunStatus,
+  trigger: Trigger,
   finished_at: nullable(Time, { description: "Null while it runs" }),
   error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
 };
@@ -169,7 +174,7 @@ export const RunSchema = Type.Union(
       run_id: Text,
       kind: Type.Literal("compare"),
       table: Text,
-      repair: nullable(oneOf(["push", "pull", "newest"])),
+      repair: Repair,
       matched: Count,
       different: Count,
       missing_here: Count,

@@ -1,8 +1,8 @@
 // Bodies of pages, pushes, status and health. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
-import { counted, KeyObject } from "./runs.ts";
+import { Count, counted, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
+import { Direction, KeyObject } from "./runs.ts";
 
 const RowObject = object({ description: "One row of a table" });
 
@@ -62,7 +62,7 @@ export const PushRequestSchema = Type.Object(
 /** S-2.4, normal result. */
 export const PushResultSchema = model("PushResult", {
   table: Text,
-  received: Type.Integer({ minimum: 0, description: "Records; 0 only beside deletes" }),
+  received: counted("Records; 0 only beside deletes"),
   upserted: Count,
   integrity: oneOf(["verified", "no_checksum"]),
   kept: Type.Optional(
@@ -139,7 +139,7 @@ export const TableSchemaSchema = model(
     conflict: oneOf(["overwrite", "newer"], {
       description: "Whether a push leaves a newer row as it is",
     }),
-    direction: nullable(oneOf(["push", "pull"]), {
+    direction: nullable(Direction, {
       description: "The only way in which runs here move the rows; null for both",
     }),
     remote_id: nullable(Text, {
