@@ -1,37 +1,25 @@
 // Tables as files, for administrators, with sync disabled too. D-14.4.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
-import { wireName } from "../../../domain/shared/wire-names.ts";
-import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat, startingWith } from "../../../ports/files.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
-import {
-  DATE_FORMAT,
-  DECIMAL,
-  DELIMITER,
-  ENCODING,
-  type FormOptions,
-  type FormReader,
-  importEntry,
-} from "../../../usecases/sync/files/file-form.ts";
-import {
-  type FileGuess,
-  guessFile,
-  readColumnType,
-  requireTableName,
-} from "../../../usecases/sync/files/guess-file.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
-import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
-import { file, json, type SentFile } from "../../replies.ts";
-import { given, givenAll, givenTime, tableName } from "../../schemas/parts.ts";
+import { file, type SentFile } from "../../replies.ts";
+import { given, givenTime, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
-import { GuessSchema } from "../../schemas/sync.ts";
 import { incoming } from "../../streams.ts";
+import {
+  ALL_TYPES,
+  FILE_TYPES,
+  FORM_QUERY,
+  flag,
+  formatOf,
+  isSet,
+  readForm,
+} from "./file-parameters.ts";
+import { guessRoute } from "./guess-route.ts";
 import {
   newsReply,
   STREAM_FAILURES,
@@ -40,27 +28,8 @@ import {
   tell,
 } from "./run-replies.ts";
 
-const TYPES: Readonly<Record<FileFormat, string>> = {
-  csv: "text/csv",
-  json: "application/json",
-  ndjson: "application/x-ndjson",
-};
-const ALL_TYPES = Object.values(TYPES);
-
-function flag(description: string) {
-  return given(description, { enum: ["true", "false"], default: "false" });
-}
-
-/** Throws `invalid_request` for any word but `true` and `false`. */
-function isSet(name: string, text: string | null): boolean {
-  if (text !== null && text !== "" && text !== "true" && text !== "false") {
-    throw new AppError("invalid_request", `${name} must be true or false`);
-  }
-  return text === "true";
-}
-
 export function fileRoutes(deps: SyncAdministration): Operation[] {
-  return [exporting(deps), importing(deps), guessing(deps)];
+  return [exporting(deps), importing(deps), guessRoute(deps)];
 }
 
 function exporting({ identity, sync, files }: SyncAdministration): Operation {
@@ -114,7 +83,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
         }
       }
       return {
-        type: `${TYPES[format]}${charset}`,
+        type: `${FILE_TYPES[format]}${charset}`,
         name: `${table.name}.${format}`,
         parts: parts(),
       } satisfies SentFile;
@@ -134,14 +103,6 @@ function readSince(text: string | null): string | null {
   if (time === null) throw new AppError("invalid_request", "since must be a date and time");
   return time;
 }
-
-const FORM_QUERY = {
-  path: given("JSON: names to the array within the document, separated by points"),
-  encoding: given("Of the text; a byte order mark goes before it", { enum: ENCODINGS }),
-  delimiter: given("CSV: one character, or `tab`"),
-  decimal: given("CSV: decimal sign of its numbers", { enum: [",", "."] }),
-  date_format: given("CSV: such as DD.MM.YYYY"),
-};
 
 function importing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
   return operation({
@@ -214,117 +175,4 @@ function readMaxDeletes(text: string | null): number | null {
   if (text === null || text === "") return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new AppError("invalid_request", "max_deletes must be a whole number, 0 or more");
-}
-
-function guessing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
-  return operation({
-    at: "POST /api/v1/sync/infer",
-    id: "inferTable",
-    summary: "Guess a table from a file",
-    description:
-      "As `repsync tables infer`, of the first 64 MiB, to the last whole record. Nothing is kept.",
-    guard: syncAdministrator(identity, ALL_TYPES),
-    query: {
-      name: given("Of the table"),
-      key: given("Columns of the key, separated by commas"),
-      timestamp: given("A column, or `none`"),
-      type: givenAll("`column=type`"),
-      number_rows: flag("Line n is row n"),
-      ...FORM_QUERY,
-    },
-    body: { types: ALL_TYPES },
-    replies: {
-      200: json("The guess", GuessSchema),
-      400: "A bad parameter, a body of another type, or one of which no table can be made",
-    },
-    isSlow: true,
-    run: async ({ exchange: { request }, query }) => {
-      const format = formatOf(request);
-      const name = query.name ?? "";
-      requireTableName(name, "Give name letters, digits and underscores");
-      const numbered = isSet("number_rows", query.numberRows) ? { numberRows: true as const } : {};
-      const form = { ...readForm(query), ...numbered };
-      const { key, timestamp } = query;
-      const wishes: GuessWishes = {
-        key: key ? key.split(",").map((column) => column.trim()) : null,
-        types: new Map((query.type ?? []).map(columnType)),
-        files: importEntry(form, format, (option) => option.replaceAll("-", "_")),
-        ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
-      };
-      const bytes = incoming(request, sync.timer, activeRuns.stopping);
-      const turns = new Turns(sync.clock, () => sync.timer.sleep(0));
-      return guessItem(await guessFile(files, { name, format, bytes, wishes, turns }));
-    },
-  });
-}
-
-function columnType(text: string): readonly [string, ColumnType] {
-  const read = readColumnType(text);
-  if (read !== null) return read;
-  const types = COLUMN_TYPES.join(", ");
-  throw new AppError("invalid_request", `type must be a column, =, and one of ${types}`);
-}
-
-function guessItem(guess: FileGuess) {
-  const { entry, keyReason, leftOut, unread, firstUnread } = guess;
-  const names = leftOut.map((name) => JSON.stringify(name)).join(", ");
-  return {
-    table: guess.name,
-    entry,
-    columns: guess.columns.map(({ misfits, ...column }) => {
-      const problems =
-        misfits === null
-          ? []
-          : [`${misfits.count} of its values, the first ${misfits.text} in line ${misfits.line}`];
-      return { ...column, reason: byParameters(column.reason), problems };
-    }),
-    key: entry === null ? null : { columns: entry.upsert_key, reason: keyReason ?? "" },
-    warnings: [
-      ...guess.warnings.map(byParameters),
-      ...(leftOut.length === 0 ? [] : [`Left out, as no column can have the name: ${names}`]),
-      ...(unread === 0 ? [] : [`Left out: ${unread} that cannot be read; ${firstUnread}`]),
-      ...(entry === null ? ["No columns identify a row: name the key, or number the rows"] : []),
-    ],
-    records: guess.records,
-  };
-}
-
-/** Names options as parameters of the query. */
-function byParameters(text: string): string {
-  return text.replace(/--(date-format|decimal|key|timestamp|type)\b/g, (_, name: string) =>
-    name.replace("-", "_"),
-  );
-}
-
-function formatOf(request: Request): FileFormat {
-  const type = mediaType(request);
-  const format = FILE_FORMATS.find((one) => TYPES[one] === type);
-  if (format !== undefined) return format;
-  throw new AppError("invalid_request", `The body needs Content-Type: ${ALL_TYPES.join(", ")}`);
-}
-
-type FormTexts = Readonly<
-  Record<"path" | "encoding" | "delimiter" | "decimal" | "dateFormat", string | null>
->;
-
-/** Throws `invalid_request` for an invalid text. */
-function readForm({ path, ...query }: FormTexts): FormOptions {
-  return {
-    ...formPart("delimiter", query.delimiter, DELIMITER),
-    ...formPart("decimal", query.decimal, DECIMAL),
-    ...formPart("dateFormat", query.dateFormat, DATE_FORMAT),
-    ...formPart("encoding", query.encoding, ENCODING),
-    ...(path ? { path } : {}),
-  };
-}
-
-function formPart<Name extends string, Value>(
-  name: Name,
-  text: string | null,
-  { read, must }: FormReader<Value>,
-): { readonly [Key in Name]?: Value } {
-  if (text === null || text === "") return {};
-  const value = read(text);
-  if (value === null) throw new AppError("invalid_request", `${wireName(name)} ${must}`);
-  return { [name]: value } as { readonly [Key in Name]: Value };
 }

@@ -1,0 +1,100 @@
+// A table guessed from a file, for administrators, with sync disabled too. D-14.4.
+import { AppError } from "../../../domain/shared/errors.ts";
+import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
+import { Turns } from "../../../ports/runtime/turns.ts";
+import { importEntry } from "../../../usecases/sync/files/file-form.ts";
+import {
+  type FileGuess,
+  guessFile,
+  readColumnType,
+  requireTableName,
+} from "../../../usecases/sync/files/guess-file.ts";
+import { syncAdministrator } from "../../guards/bearer.ts";
+import { type Operation, operation } from "../../operation.ts";
+import { json } from "../../replies.ts";
+import { given, givenAll } from "../../schemas/parts.ts";
+import { GuessSchema } from "../../schemas/sync.ts";
+import { incoming } from "../../streams.ts";
+import { ALL_TYPES, FORM_QUERY, flag, formatOf, isSet, readForm } from "./file-parameters.ts";
+import type { SyncAdministration } from "./run-replies.ts";
+
+export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
+  return operation({
+    at: "POST /api/v1/sync/infer",
+    id: "inferTable",
+    summary: "Guess a table from a file",
+    description:
+      "As `repsync tables infer`, of the first 64 MiB, to the last whole record. Nothing is kept.",
+    guard: syncAdministrator(identity, ALL_TYPES),
+    query: {
+      name: given("Of the table"),
+      key: given("Columns of the key, separated by commas"),
+      timestamp: given("A column, or `none`"),
+      type: givenAll("`column=type`"),
+      number_rows: flag("Line n is row n"),
+      ...FORM_QUERY,
+    },
+    body: { types: ALL_TYPES },
+    replies: {
+      200: json("The guess", GuessSchema),
+      400: "A bad parameter, a body of another type, or one of which no table can be made",
+    },
+    isSlow: true,
+    run: async ({ exchange: { request }, query }) => {
+      const format = formatOf(request);
+      const name = query.name ?? "";
+      requireTableName(name, "Give name letters, digits and underscores");
+      const numbered = isSet("number_rows", query.numberRows) ? { numberRows: true as const } : {};
+      const form = { ...readForm(query), ...numbered };
+      const { key, timestamp } = query;
+      const wishes: GuessWishes = {
+        key: key ? key.split(",").map((column) => column.trim()) : null,
+        types: new Map((query.type ?? []).map(columnType)),
+        files: importEntry(form, format, (option) => option.replaceAll("-", "_")),
+        ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
+      };
+      const bytes = incoming(request, sync.timer, activeRuns.stopping);
+      const turns = new Turns(sync.clock, () => sync.timer.sleep(0));
+      return guessItem(await guessFile(files, { name, format, bytes, wishes, turns }));
+    },
+  });
+}
+
+function columnType(text: string): readonly [string, ColumnType] {
+  const read = readColumnType(text);
+  if (read !== null) return read;
+  const types = COLUMN_TYPES.join(", ");
+  throw new AppError("invalid_request", `type must be a column, =, and one of ${types}`);
+}
+
+function guessItem(guess: FileGuess) {
+  const { entry, keyReason, leftOut, unread, firstUnread } = guess;
+  const names = leftOut.map((name) => JSON.stringify(name)).join(", ");
+  return {
+    table: guess.name,
+    entry,
+    columns: guess.columns.map(({ misfits, ...column }) => {
+      const problems =
+        misfits === null
+          ? []
+          : [`${misfits.count} of its values, the first ${misfits.text} in line ${misfits.line}`];
+      return { ...column, reason: byParameters(column.reason), problems };
+    }),
+    key: entry === null ? null : { columns: entry.upsert_key, reason: keyReason ?? "" },
+    warnings: [
+      ...guess.warnings.map(byParameters),
+      ...(leftOut.length === 0 ? [] : [`Left out, as no column can have the name: ${names}`]),
+      ...(unread === 0 ? [] : [`Left out: ${unread} that cannot be read; ${firstUnread}`]),
+      ...(entry === null ? ["No columns identify a row: name the key, or number the rows"] : []),
+    ],
+    records: guess.records,
+  };
+}
+
+/** Names options as parameters of the query. */
+function byParameters(text: string): string {
+  return text.replace(/--(date-format|decimal|key|timestamp|type)\b/g, (_, name: string) =>
+    name.replace("-", "_"),
+  );
+}
