@@ -1,29 +1,29 @@
 // Checks every part of a deployment, with advice for each problem.
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
 import { type BackupPlan, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
-import { DAMAGE_HINT, ERROR_KINDS, REFUSALS } from "../../domain/shared/error-kinds.ts";
-import { type AppError, isAppError } from "../../domain/shared/errors.ts";
-import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
-import { compareDirections, lacksOwner, ownerError } from "../../domain/sync/run/table-owner.ts";
-import type { Table } from "../../domain/sync/table/table.ts";
+import { DAMAGE_HINT, ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
+import { isAppError } from "../../domain/shared/errors.ts";
+import { lacksOwner } from "../../domain/sync/run/table-owner.ts";
 import type { BackupFiles } from "../../ports/copies/store-copies.ts";
 import { type CallLimit, COUNT_CALLS } from "../../ports/documents.ts";
 import type { FullStorage } from "../../ports/storage.ts";
-import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import { storeNowMs } from "../../repositories/repository.ts";
 import type { ScheduleTimes } from "../../repositories/schedule-times.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
-import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
-import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
-
-export interface Finding {
-  readonly check: string;
-  readonly status: "ok" | "warn" | "fail";
-  readonly message: string;
-  /** Advice; null when nothing is wrong. */
-  readonly hint: string | null;
-}
+import type { SyncDeps } from "../sync/shared/sync-deps.ts";
+import { examineRemote, untold } from "./examine-remote.ts";
+import {
+  CLOCK_WARN_MS,
+  CLOCKS_HINT,
+  clockText,
+  type Finding,
+  fail,
+  ok,
+  tried,
+  type Verdict,
+  warn,
+} from "./finding.ts";
 
 export interface ExamineDeps {
   readonly sync: SyncDeps;
@@ -42,17 +42,11 @@ interface ScheduledBackups extends Pick<BackupPlan, "folder"> {
   readonly scheduleTimes: ScheduleTimes;
 }
 
-type Verdict = Omit<Finding, "check">;
-
 const PING_MS = 5_000;
 /** For the test write: whoever asks waits for it. */
 const PROBE_CALLS: CallLimit = { triesMs: 2_000, endMs: PING_MS };
 /** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
-/** Clocks set by time servers differ by less. */
-const CLOCK_WARN_MS = 5_000;
-const CLOCKS_HINT = "Set both machines' clocks by a time server";
-
 /** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
   deps: ExamineDeps,
@@ -71,26 +65,7 @@ export async function* examineDeployment(
   const { backups } = deps;
   if (backups !== null) yield { check: "backups", ...(await tried(() => checkBackups(backups))) };
   if (sync.remoteUrl !== null) yield { check: "owners", ...checkOwners(sync) };
-  const remote = await readRemoteStatus(sync);
-  yield { check: "remote", ...(await tried(async () => checkRemote(remote, deps))) };
-  if (remote === null || remote.status === null) return;
-  yield { check: "remote clock", ...checkClock(remote, sync) };
-  yield { check: "remote tables", ...checkRemoteTables(remote, sync) };
-  const key = await tried(() => checkRemoteKey(remote, sync));
-  yield { check: "remote key", ...key };
-  if (key.status === "fail") return;
-  for await (const verdict of checkRegistries(remote, sync)) {
-    yield { check: "remote registry", ...verdict };
-  }
-}
-
-async function tried(check: () => Promise<Verdict>): Promise<Verdict> {
-  try {
-    return await check();
-  } catch (error) {
-    if (!isAppError(error)) throw error;
-    return failed(error);
-  }
+  yield* examineRemote(sync);
 }
 
 async function checkStore({ storage, sync }: ExamineDeps): Promise<Verdict> {
@@ -147,10 +122,6 @@ function checkCommits(sync: SyncDeps): Verdict {
     `nothing notes the commits of other programs, so ${sync.lagSeconds} s are waited for them (SYNC_LAG_SECONDS): ${waiting.map(({ name }) => name).join(", ")}`,
     grants.length === 0 ? null : `Let their owner say: ${grants.join("; ")}`,
   );
-}
-
-function untold({ registry, documents }: SyncDeps): readonly Table[] {
-  return [...registry.values()].filter((table) => !documents.tellsCommits?.(table));
 }
 
 function checkOwners({ registry }: SyncDeps): Verdict {
@@ -225,112 +196,4 @@ async function checkLastRun({ runs }: SyncDeps): Promise<Verdict> {
   const text = `it began at ${last.startedAt}: ${last.status}`;
   if (last.status !== "failed") return ok(text);
   return warn(`${text}, ${last.error ?? "for an unknown reason"}`, "`repsync runs` lists them all");
-}
-
-function checkRemote(remote: RemoteStatus | null, { sync }: ExamineDeps): Verdict {
-  if (remote === null) {
-    return sync.isSyncEnabled
-      ? warn("none is configured: no run can start here", "Set SYNC_REMOTE_URL to start runs here")
-      : ok("none is configured");
-  }
-  if (remote.status === null) return fail(remote.error, remote.hint);
-  requireOther(sync, remote.status, { address: remote.url });
-  if (remote.status.syncEnabled) return ok("it answers, and sync is enabled there");
-  return fail("it answers, but sync is disabled there", REFUSALS.sync_disabled.hint);
-}
-
-function checkClock({ clockAheadMs }: RemoteStatus, sync: SyncDeps): Verdict {
-  if (clockAheadMs === null) {
-    return fail("its server_time is not a time", ERROR_KINDS.invalid_reply.hint);
-  }
-  const text = `it is ${clockText(clockAheadMs)}`;
-  if (Math.abs(clockAheadMs) <= CLOCK_WARN_MS) return ok(text);
-  const late = `; rows may be ${sync.lagSeconds} s late (SYNC_LAG_SECONDS)`;
-  return warn(text, untold(sync).length === 0 ? CLOCKS_HINT : CLOCKS_HINT + late);
-}
-
-function clockText(aheadMs: number): string {
-  const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
-  return `${seconds} s ${aheadMs < 0 ? "behind" : "ahead of"} this machine's`;
-}
-
-function checkRemoteTables({ status }: RemoteStatus, { registry }: SyncDeps): Verdict {
-  const there = status?.tables ?? [];
-  const lacking = [...registry.keys()].filter((name) => !there.includes(name));
-  if (lacking.length === 0) return ok("it has every table of this deployment");
-  const hint = "Give both deployments the same SYNC_TABLES";
-  return warn(`it does not have ${lacking.join(", ")}`, hint);
-}
-
-/** Pulls one row: the smallest request that needs the key. Throws `RemotePeerError`. */
-async function checkRemoteKey({ status }: RemoteStatus, sync: SyncDeps): Promise<Verdict> {
-  const table = [...sync.registry.keys()].find((name) => status?.tables.includes(name));
-  if (table === undefined)
-    return warn("it could not be tested: the deployments have no table in common", null);
-  try {
-    await openRemote({ ...sync, isSyncEnabled: true }).peer.pullPage(table, { limit: 1 });
-    return ok("it is accepted");
-  } catch (error) {
-    const isRefused = error instanceof RemotePeerError && error.reason === "key_rejected";
-    if (!isRefused) throw error;
-    return fail("the remote refuses it", error.hint);
-  }
-}
-
-/** Compares the registries of both ends as a run does: a verdict for each difference. D-7.3. */
-async function* checkRegistries(
-  { status }: RemoteStatus,
-  sync: SyncDeps,
-): AsyncGenerator<Verdict, void, undefined> {
-  const tables = [...sync.registry.values()].filter(({ name }) => status?.tables.includes(name));
-  if (!status?.extensions.includes("schema")) {
-    yield ok("it is not compared: the remote does not tell how its tables are registered");
-    return;
-  }
-  const { peer } = openRemote({ ...sync, isSyncEnabled: true });
-  let isAlike = true;
-  for (const table of tables) {
-    for await (const verdict of checkRegistry(table, peer, sync.deploymentId)) {
-      isAlike = false;
-      yield verdict;
-    }
-  }
-  if (isAlike) yield ok("the tables of both ends are registered alike");
-}
-
-async function* checkRegistry(
-  table: Table,
-  peer: RemotePeer,
-  ownId: string | undefined,
-): AsyncGenerator<Verdict, void, undefined> {
-  const hint = "docs/sync.md says what a run does then";
-  try {
-    const schema = await peer.readSchema(table.name);
-    const { problem, pushProblem, warnings } = compareSchemas(table, schema);
-    const owners = compareDirections(table, schema, ownId);
-    if (problem !== null) yield failed(problem);
-    if (owners.problem !== null) yield failed(ownerError(owners.problem, [table.name]));
-    if (pushProblem !== null && problem === null) yield failed(pushProblem, "warn");
-    for (const text of [...warnings, ...owners.warnings])
-      yield warn(`${table.name}: ${text}`, hint);
-  } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    yield failed(error);
-  }
-}
-
-function ok(message: string): Verdict {
-  return { status: "ok", message, hint: null };
-}
-
-function warn(message: string, hint: string | null): Verdict {
-  return { status: "warn", message, hint };
-}
-
-function fail(message: string, hint: string | null): Verdict {
-  return { status: "fail", message, hint };
-}
-
-function failed({ message, hint }: AppError, status: Finding["status"] = "fail"): Verdict {
-  return { status, message, hint };
 }

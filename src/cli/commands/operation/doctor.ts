@@ -1,10 +1,8 @@
 import manifest from "../../../../package.json" with { type: "json" };
 import { mistypedSettings } from "../../../app/config.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
-import {
-  examineDeployment,
-  type Finding,
-} from "../../../usecases/operations/examine-deployment.ts";
+import { examineDeployment } from "../../../usecases/operations/examine-deployment.ts";
+import type { Finding } from "../../../usecases/operations/finding.ts";
 import {
   type AddCommands,
   type CommandTools,
