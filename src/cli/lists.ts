@@ -15,6 +15,19 @@ export function addListOptions(command: Command): Command {
     .option("--cursor <cursor>", "continue where the previous list ended");
 }
 
+/** The parts of a list, one after the other, from a cursor on; without one from the first. */
+export async function* partsOf<Item>(
+  read: (query: ListParameters) => Promise<ListPart<Item>>,
+  query: ListParameters = {},
+): AsyncGenerator<ListPart<Item>, void, undefined> {
+  let part = await read(query);
+  yield part;
+  while (part.nextCursor !== null) {
+    part = await read({ ...query, cursor: part.nextCursor });
+    yield part;
+  }
+}
+
 const MIN_BEGINNING_CHARS = 4;
 /** Shorter ids are given whole. */
 const MIN_ID_CHARS = 8;
@@ -32,14 +45,11 @@ export async function wholeId(
   read: (query: ListParameters) => Promise<ListPart<Identified>>,
 ): Promise<string> {
   const found: string[] = [];
-  let cursor: string | null = null;
-  do {
-    const part: ListPart<Identified> = await read({ limit: String(MAX_LIST_ITEMS), cursor });
-    const ids = part.items.map((item) => ("runId" in item ? item.runId : item.id));
+  for await (const { items } of partsOf(read, { limit: String(MAX_LIST_ITEMS) })) {
+    const ids = items.map((item) => ("runId" in item ? item.runId : item.id));
     if (ids.includes(text)) return text;
     found.push(...ids.filter((id) => id.length >= MIN_ID_CHARS && id.startsWith(text)));
-    cursor = part.nextCursor;
-  } while (cursor !== null);
+  }
   if (text.length < MIN_BEGINNING_CHARS) {
     throw new AppError("invalid_request", `"${text}" is too short for the beginning of an id`, {
       hint: `Give ${MIN_BEGINNING_CHARS} characters at least`,

@@ -78,7 +78,8 @@ export class RunView {
     this.#output.print(...this.#done);
     this.#output.print(...tables.flatMap(([name, result]) => driftLines(name, result)));
     const name = run.dryRun ? "Dry run" : `Run ${run.runId}`;
-    const counts = run.dryRun ? movedTexts(run) : [...movedTexts(run), ...outcomeTexts(run)];
+    const counts = movedTexts(run.totalPushed, run.totalPulled);
+    if (!run.dryRun) counts.push(...outcomeTexts(run));
     if (this.#retries > 0) counts.push(countOf(this.#retries, "retry", "retries"));
     this.#output.print(
       `${name}: ${[run.status, ...counts, durationText(run.durationMs)].join(", ")}`,
@@ -107,8 +108,7 @@ function wouldMoveText({ pushed, pulled }: TableResult): string {
 function resultTexts(result: TableResult): string[] {
   const { pushed, pulled, errorCount, bytesCompressed, bytesUncompressed, durationMs } = result;
   return [
-    `${formatCount(pushed)} pushed`,
-    `${formatCount(pulled)} pulled`,
+    ...movedTexts(pushed, pulled),
     ...outcomeTexts(result),
     ...(errorCount > 0 ? [`${formatCount(errorCount)} rejected`] : []),
     `${formatCount(bytesCompressed)} of ${formatCount(bytesUncompressed)} bytes`,
@@ -116,8 +116,8 @@ function resultTexts(result: TableResult): string[] {
   ];
 }
 
-function movedTexts({ totalPushed, totalPulled }: SyncRun): string[] {
-  return [`${formatCount(totalPushed)} pushed`, `${formatCount(totalPulled)} pulled`];
+export function movedTexts(pushed: number, pulled: number): string[] {
+  return [`${formatCount(pushed)} pushed`, `${formatCount(pulled)} pulled`];
 }
 
 /** The changed rows of a run or table, and other rows where there are any. */

@@ -10,6 +10,7 @@ import {
   MAX_PLAN_NUMBER,
   MAX_ROTATION_OVERLAP_SECONDS,
 } from "../../../domain/shared/limits.ts";
+import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import { formatCount, hasControlCharacter, isTextOf } from "../../../domain/shared/text.ts";
 import {
   changePlan,
@@ -30,7 +31,7 @@ import {
   declareCommand,
   readWhole,
 } from "../../command-runner.ts";
-import { wholeId } from "../../lists.ts";
+import { partsOf, wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
@@ -122,12 +123,8 @@ async function rotateKey(
 async function listKeys({ output, openToRead }: CommandTools, username: string): Promise<void> {
   const deps = await openFor(username, openToRead);
   const items: ApiKeyItem[] = [];
-  for (let cursor: string | null = null; ; ) {
-    const part = await listApiKeys(deps, username, { cursor });
-    items.push(...part.items);
-    cursor = part.nextCursor;
-    if (cursor === null) break;
-  }
+  const read = (query: ListParameters) => listApiKeys(deps, username, query);
+  for await (const part of partsOf(read)) items.push(...part.items);
   output.showList({ items }, `"${username}" has no key`, () => tableLines(items, COLUMNS));
 }
 

@@ -4,7 +4,7 @@ import { findRun, listRuns } from "../../../usecases/sync/runs/stored-runs.ts";
 import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { addListOptions, type ListOptions, wholeId } from "../../lists.ts";
 import { type Colour, type Columns, durationText, type Line, tableLines } from "../../output.ts";
-import { driftLines, outcomeTexts } from "../../run-view.ts";
+import { driftLines, movedTexts, outcomeTexts } from "../../run-view.ts";
 
 export const addCommands: AddCommands = (parent, run) => {
   const command = declareCommand(parent, "runs")
@@ -39,8 +39,8 @@ async function show({ output, openToRead }: CommandTools, id: string): Promise<v
 
 function tableResultLines(table: string, result: TableResult): string[] {
   const { pushed, pulled, errorCount, warnings } = result;
-  const moved = [`${formatCount(pushed)} pushed`, `${formatCount(pulled)} pulled`];
-  const counts = [...moved, ...outcomeTexts(result), `${formatCount(errorCount)} rejected`];
+  const moved = [...movedTexts(pushed, pulled), ...outcomeTexts(result)];
+  const counts = [...moved, `${formatCount(errorCount)} rejected`];
   const notes = [...driftLines(table, result), ...warnings.map((text) => `${table}: ${text}`)];
   return [`${table}: ${counts.join(", ")}`, ...notes].map((line) => `  ${line}`);
 }
