@@ -2,13 +2,12 @@
 import {
   ALERT_LIFE_MS,
   ALERT_WINDOW_MS,
-  type AlertType,
   alertWaitMs,
   type QueuedAlert,
 } from "../../domain/alerts/alert.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import type { AlertSender } from "../../ports/http/http.ts";
-import type { AlertOutcome } from "../../ports/runtime/metrics.ts";
+import type { Metrics } from "../../ports/runtime/metrics.ts";
 import { type Clock, type Ids, type Random, within } from "../../ports/runtime/runtime.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
 import type { WaitingAlert } from "../../repositories/run-collections.ts";
@@ -36,7 +35,7 @@ interface AlertDeliveryDeps extends LeaseDeps {
   readonly clock: Clock;
   readonly random: Random;
   readonly ids: Ids;
-  readonly metrics: { countAlert(type: AlertType, outcome: AlertOutcome): void };
+  readonly metrics: Pick<Metrics, "countAlert">;
 }
 
 export class AlertDelivery {
