@@ -20,7 +20,7 @@ import { Secrets } from "../repositories/accounts/secrets.ts";
 import { AlertOutbox, Alerts } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { ScheduleTimes } from "../repositories/schedule-times.ts";
-import { SyncRepositories } from "../repositories/sync-repositories.ts";
+import { makeSyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { LiveRegistry } from "../usecases/operations/registry-keeper.ts";
 import { StoreDamage } from "../usecases/operations/store-damage.ts";
@@ -178,7 +178,7 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
     deploymentId: storage.identity.deploymentId,
     tables: storage.tables,
     tombstones: storage.tombstones,
-    ...new SyncRepositories(storage.documents, names, ids),
+    ...makeSyncRepositories(storage.documents, names, ids),
     learned: new LearnedSizes(),
     connectPeer: ({ baseUrl, key }) =>
       createSyncClient({ baseUrl, key, nowMs: () => clock.nowMs(), ...(fetch ? { fetch } : {}) }),

@@ -9,25 +9,18 @@ import { RejectedRecords } from "./rejected-records.ts";
 import { RemoteMemory } from "./remote-memory.ts";
 import { Runs } from "./runs.ts";
 
-export class SyncRepositories {
-  /** The store under the repositories, for commits that write rows. */
-  readonly documents: DocumentStore;
-  readonly names: Names;
-  readonly lateRows: LateRows;
-  readonly exchanged: ExchangedBlocks;
-  readonly memory: RemoteMemory;
-  readonly leases: LeaseGiver;
-  readonly runs: Runs;
-  readonly rejected: RejectedRecords;
+export type SyncRepositories = ReturnType<typeof makeSyncRepositories>;
 
-  constructor(documents: DocumentStore, names: Names, ids: Ids) {
-    this.documents = documents;
-    this.names = names;
-    this.lateRows = new LateRows(documents, ids);
-    this.exchanged = new ExchangedBlocks(documents, ids);
-    this.memory = new RemoteMemory(documents);
-    this.leases = new Leases(documents);
-    this.runs = new Runs(documents);
-    this.rejected = new RejectedRecords(documents);
-  }
+export function makeSyncRepositories(documents: DocumentStore, names: Names, ids: Ids) {
+  return {
+    /** The store under the repositories, for commits that write rows. */
+    documents,
+    names,
+    lateRows: new LateRows(documents, ids),
+    exchanged: new ExchangedBlocks(documents, ids),
+    memory: new RemoteMemory(documents),
+    leases: new Leases(documents) as LeaseGiver,
+    runs: new Runs(documents),
+    rejected: new RejectedRecords(documents),
+  } as const;
 }

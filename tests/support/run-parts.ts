@@ -3,7 +3,10 @@ import type { FullStorage } from "../../src/ports/storage.ts";
 import type { TableStore } from "../../src/ports/tables/table-store.ts";
 import { Names } from "../../src/repositories/accounts/names.ts";
 import type { LateRows } from "../../src/repositories/late-rows.ts";
-import { SyncRepositories } from "../../src/repositories/sync-repositories.ts";
+import {
+  makeSyncRepositories,
+  type SyncRepositories,
+} from "../../src/repositories/sync-repositories.ts";
 import { hmacOfName } from "../repositories/support/people.ts";
 
 let ids = 0;
@@ -11,7 +14,7 @@ let ids = 0;
 /** What runs work with of a store that is opened. */
 export function runParts(documents: DocumentStore): SyncRepositories {
   const own = { next: () => `part-${String(++ids).padStart(12, "0")}` };
-  return new SyncRepositories(documents, new Names(documents, hmacOfName), own);
+  return makeSyncRepositories(documents, new Names(documents, hmacOfName), own);
 }
 
 export type RunParts = SyncRepositories;
