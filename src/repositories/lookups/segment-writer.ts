@@ -6,6 +6,7 @@ import {
   type IndexShape,
   makeFilter,
 } from "../../domain/reputation/audit/name-filter.ts";
+import { DAY_MS } from "../../domain/shared/time.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import {
   AUDIT,
@@ -23,7 +24,7 @@ import { readIndex, SegmentGroups } from "./segment-groups.ts";
 /** Longest time between the records of a segment, so that few segments are of one moment. */
 export const MAX_SEGMENT_SPAN_MS = 3_600_000;
 /** Age of its last record from which on a chain does not go on: its process begins another. */
-const OPEN_MS = 86_400_000;
+const OPEN_MS = DAY_MS;
 const BLOCKS_AT_ONCE = 16;
 
 interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
