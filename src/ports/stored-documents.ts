@@ -34,7 +34,7 @@ export class DocumentForm {
   readonly bytesColumns: readonly string[];
   readonly placeColumns: readonly string[];
   /** The columns of bytes, then those of places. */
-  readonly others: readonly string[];
+  readonly otherColumns: readonly string[];
   readonly #bytes: readonly string[];
 
   constructor(collection: AnyCollection) {
@@ -43,7 +43,7 @@ export class DocumentForm {
     this.#bytes = collection.bytes ?? [];
     this.bytesColumns = this.#bytes.map((field) => `bytes_${field}`);
     this.placeColumns = this.indexes.map((index) => `at_${index}`);
-    this.others = [...this.bytesColumns, ...this.placeColumns];
+    this.otherColumns = [...this.bytesColumns, ...this.placeColumns];
   }
 
   /** The column of an index; that of the keys without one. Throws for an index that was not declared. */

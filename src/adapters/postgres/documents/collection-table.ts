@@ -22,7 +22,7 @@ export class CollectionTable {
   }
 
   get columns(): readonly (readonly [name: string, type: string])[] {
-    const others = this.form.others.map((column) => [column, "bytea"] as const);
+    const others = this.form.otherColumns.map((column) => [column, "bytea"] as const);
     return [["key", "bytea primary key"], ["doc", "json not null"], ...others];
   }
 
@@ -50,7 +50,7 @@ export class CollectionTable {
   }
 
   stored(ranges: readonly ByteRange[], limit: number | undefined): Statement {
-    const shown = ["key", "doc::text", ...this.form.others.map(quoted)].join(", ");
+    const shown = ["key", "doc::text", ...this.form.otherColumns.map(quoted)].join(", ");
     return this.#inRanges(shown, ranges, limit === undefined ? {} : { limit });
   }
 
@@ -59,14 +59,16 @@ export class CollectionTable {
   }
 
   putStored(stored: readonly StoredDocument[]): Statement {
-    const columns = ["key", "doc", ...this.form.others];
+    const columns = ["key", "doc", ...this.form.otherColumns];
     const changes = columns.slice(1).map((name) => `${quoted(name)} = excluded.${quoted(name)}`);
     const lists = columns.map((_, i) => `$${i + 1}::text[]::${i === 1 ? "json" : "bytea"}[]`);
     const text = `insert into ${this.name} (${columns.map(quoted).join(", ")}) select * from unnest(${lists.join(", ")}) on conflict (key) do update set ${changes.join(", ")}`;
     const parameters = [
       bytesList(stored.map(({ key }) => key)),
       textList(stored.map(({ text: json }) => json)),
-      ...this.form.others.map((_, i) => bytesList(stored.map(({ others }) => others[i] ?? null))),
+      ...this.form.otherColumns.map((_, i) =>
+        bytesList(stored.map(({ others }) => others[i] ?? null)),
+      ),
     ];
     return { text, parameters };
   }

@@ -22,11 +22,11 @@ export class CollectionTable {
   constructor(collection: AnyCollection) {
     this.name = `${PREFIX}${collection.name}`;
     const form = new DocumentForm(collection);
-    const others = ["doc", ...form.others];
+    const others = ["doc", ...form.otherColumns];
     this.form = form;
     this.columns = ["key", "doc", ...form.bytesColumns].join(", ");
     const found = "key, quote(key) AS place, typeof(doc) AS kind, CAST(doc AS BLOB) AS doc";
-    this.storedColumns = [found, ...form.others].join(", ");
+    this.storedColumns = [found, ...form.otherColumns].join(", ");
     const marks = ["?", ...others.map(() => "?")].join(", ");
     const changes = others.map((column) => `${column} = excluded.${column}`).join(", ");
     this.put = `INSERT INTO ${this.name} (key, ${others.join(", ")}) VALUES (${marks})
@@ -35,7 +35,7 @@ export class CollectionTable {
   }
 
   create(): string {
-    const more = this.form.others.map((column) => `, ${column} BLOB`);
+    const more = this.form.otherColumns.map((column) => `, ${column} BLOB`);
     return `CREATE TABLE IF NOT EXISTS ${this.name} (
       key BLOB PRIMARY KEY, doc TEXT NOT NULL${more.join("")}
     ) WITHOUT ROWID`;
@@ -43,7 +43,7 @@ export class CollectionTable {
 
   /** The columns that are not present. */
   missingFrom(present: ReadonlySet<string>): readonly string[] {
-    return ["key", "doc", ...this.form.others].filter((column) => !present.has(column));
+    return ["key", "doc", ...this.form.otherColumns].filter((column) => !present.has(column));
   }
 
   createIndexes(): readonly string[] {
@@ -69,7 +69,7 @@ export class CollectionTable {
   asStored(row: SqliteRow): object | Damaged {
     const bytes = row["doc"] as Uint8Array;
     const text = row["kind"] === "text" ? orElse(null, () => decoder.decode(bytes)) : null;
-    const others = this.form.others.map((column) => row[column]);
+    const others = this.form.otherColumns.map((column) => row[column]);
     return this.form.asStored({ key: row["key"], text, others }, String(row["place"]));
   }
 }
