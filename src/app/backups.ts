@@ -13,10 +13,11 @@ import type { BackUpDeps } from "../usecases/operations/back-up.ts";
 import { moveStore } from "../usecases/operations/copy-store.ts";
 import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
+import { sqliteOfRuntime } from "./runtime.ts";
 import type { Services } from "./services.ts";
 import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
-import { findStore, requireStore, STORE_FORMS, sqliteDriver, storeAt } from "./stores.ts";
+import { findStore, requireStore, STORE_FORMS, storeAt } from "./stores.ts";
 
 export function backUpDeps(config: Config, { storage, clock }: Services): BackUpDeps {
   return {
@@ -49,7 +50,7 @@ async function openBackup(path: string, mac: Mac): Promise<Backup> {
   const files = new NodeBackupFiles();
   if ((await files.ownFileOf(path)) === null) return new Archive({ files, path, mac });
   const { sealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
-  return sealedFile(await sqliteDriver(), path, COLLECTIONS);
+  return sealedFile(await sqliteOfRuntime(), path, COLLECTIONS);
 }
 
 /** Names of the secrets that the environment sets, which no backup holds. */

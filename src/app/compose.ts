@@ -11,7 +11,7 @@ import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/openapi.ts";
 import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
-import type { RequestHandler, StartHttpServer } from "../ports/http/http.ts";
+import type { RequestHandler } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
 import { type Logger, within } from "../ports/runtime/runtime.ts";
 import { Traffic } from "../repositories/traffic.ts";
@@ -35,6 +35,7 @@ import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";
 import { RegistryFile } from "./registry-file.ts";
+import { runtimeName } from "./runtime.ts";
 import { makeLookups, makeSessionDeps } from "./service-only.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
@@ -285,16 +286,4 @@ async function drainWithin(
   const startedAtMs = clock.monotonicMs();
   await within(timer, graceMs, lifecycle.drain());
   return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
-}
-
-export async function serverOfRuntime(): Promise<StartHttpServer> {
-  return typeof Bun === "undefined"
-    ? (await import("../adapters/deno/http-server.ts")).startDenoServer
-    : (await import("../adapters/bun/http-server.ts")).startBunServer;
-}
-
-export function runtimeName(): string {
-  if (typeof Bun !== "undefined") return `bun ${Bun.version}`;
-  const { Deno } = globalThis as unknown as { Deno: { version: { deno: string } } };
-  return `deno ${Deno.version.deno}`;
 }

@@ -31,11 +31,9 @@ export function loadEnvFile(): void {
 }
 
 /** Reads the files of HTTPS. Throws `invalid_request` with all problems. D-11.5. */
-export function readTlsAnew(): TlsFiles | null {
-  const { TLS_CERT_FILE, TLS_KEY_FILE } = process.env;
-  const paths = { tlsCertFile: TLS_CERT_FILE || null, tlsKeyFile: TLS_KEY_FILE || null };
+export function readTlsAnew(config: Config): TlsFiles | null {
   const problems: string[] = [];
-  const tls = readTlsFiles(paths, readText, problems);
+  const tls = readTlsFiles(config, readText, problems);
   refuse(
     problems.map((detail) => ({ pointer: "", detail })),
     "The files have these problems",

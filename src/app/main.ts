@@ -4,7 +4,7 @@ import { isAppError } from "../domain/shared/errors.ts";
 import { showHidden } from "../domain/shared/text.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, EXIT_USAGE, loadEnvFile, readEnvironment } from "./environment.ts";
-import { errorText } from "./serve.ts";
+import { errorText, serve } from "./serve.ts";
 
 loadEnvFile();
 const config = readConfigOrExit();
@@ -15,7 +15,7 @@ const config = readConfigOrExit();
 for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => process.exit(0));
 
 try {
-  await (await import("./serve.ts")).serve(config);
+  await serve(config);
 } catch (error) {
   const lines = errorText(error).split("\n").map(showHidden);
   console.error(`repsync cannot start: ${lines.join("\n")}`);

@@ -6,10 +6,10 @@ import { codeOf, isAppError } from "../domain/shared/errors.ts";
 import { createStartingHandler } from "../http/answering.ts";
 import type { HttpServer, RequestHandler, StartHttpServer } from "../ports/http/http.ts";
 import { within } from "../ports/runtime/runtime.ts";
-import { compose, type Deployment, runtimeName, serverOfRuntime } from "./compose.ts";
+import { compose, type Deployment } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
-import { boundMemory } from "./memory.ts";
+import { boundMemory, runtimeName, serverOfRuntime } from "./runtime.ts";
 import { onHangUp } from "./terminal.ts";
 
 /** Time for requests in hand at a stop; Docker kills after 10 s. */
@@ -171,7 +171,7 @@ class Service {
     if (this.#config.tls === null || this.#isStopping) return;
     const { logger } = this.deployment;
     try {
-      await this.#port.show(readTlsAnew());
+      await this.#port.show(readTlsAnew(this.#config));
       logger.info("TLS_CERT_FILE and TLS_KEY_FILE were read anew");
     } catch (error) {
       const problems = isAppError(error, "invalid_request") ? error.problems : [];

@@ -1,6 +1,5 @@
 // Every kind of store, by its address: the only place that knows them all. An adapter is loaded when a store of it is opened.
 import { stat } from "node:fs/promises";
-import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import type { Table } from "../domain/sync/table/table.ts";
@@ -8,6 +7,7 @@ import type { EmptyStore, StoppedStore, StoreClaim } from "../ports/copies/store
 import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import type { FullStorage, StoreOptions } from "../ports/storage.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
+import { sqliteOfRuntime } from "./runtime.ts";
 
 interface StoreTools {
   readonly clock: Clock;
@@ -43,16 +43,16 @@ function sqliteFile(url: string): Store {
     async open({ clock, tables = [] }) {
       const { SqliteStorage } = await import("../adapters/sqlite/storage.ts");
       const options = { clock, tables, collections: COLLECTIONS };
-      return await SqliteStorage.open(await sqliteDriver(), path, options);
+      return await SqliteStorage.open(await sqliteOfRuntime(), path, options);
     },
     async openStopped() {
       const { openStoppedFile } = await import("../adapters/sqlite/copies/claim-empty-file.ts");
-      return await openStoppedFile(await sqliteDriver(), path, COLLECTIONS);
+      return await openStoppedFile(await sqliteOfRuntime(), path, COLLECTIONS);
     },
     async claim({ adminUsername, ...tools }) {
       const { EmptyFile } = await import("../adapters/sqlite/copies/empty-file.ts");
       return await EmptyFile.claim({
-        openSqlite: await sqliteDriver(),
+        openSqlite: await sqliteOfRuntime(),
         path,
         adminUsername,
         collections: COLLECTIONS,
@@ -183,11 +183,4 @@ async function prepareTables(
   } finally {
     await storage.close();
   }
-}
-
-/** The SQLite of this runtime. */
-export async function sqliteDriver(): Promise<OpenSqlite> {
-  return typeof Bun === "undefined"
-    ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
-    : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
 }
