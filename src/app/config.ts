@@ -5,7 +5,7 @@ import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { nearestWord, plainHost } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
-import { fileProblemText, readRegistryFile } from "./registry-text.ts";
+import { readOwnRegistry, unreadText } from "./registry-text.ts";
 import { httpUrl, type Setting, type ValueOf } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore } from "./stores.ts";
@@ -222,11 +222,11 @@ function readTables(
   try {
     text = readFile(path);
   } catch (error) {
-    problems.push(`SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`);
+    problems.push(unreadText(path, error));
     return new Map();
   }
-  const read = readRegistryFile(text, lagSeconds);
-  problems.push(...read.problems.map((problem) => fileProblemText(path, problem)));
+  const read = readOwnRegistry(path, text, lagSeconds);
+  problems.push(...read.problems);
   return read.registry ?? new Map();
 }
 

@@ -1,17 +1,17 @@
 // The registry file of a running service: read again and again, and extended by tables. D-14.6.
 import { constants } from "node:fs";
 import { access, readFile } from "node:fs/promises";
-import { AppError, systemReason } from "../domain/shared/errors.ts";
+import { AppError } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import type { NewTable, RegistrySource, RegistryText } from "../ports/tables/registry-source.ts";
 import { withFileLock } from "./disk/file-lock.ts";
-import { writeText } from "./disk/write-text.ts";
+import { unwritable, writeText } from "./disk/write-text.ts";
 import {
-  fileProblemText,
-  readRegistryFile,
+  readOwnRegistry,
   registryText,
   tablesText,
+  unreadText,
   withTables,
 } from "./registry-text.ts";
 
@@ -33,8 +33,7 @@ export class RegistryFile implements RegistrySource {
     try {
       return this.#parse(path, await readFile(path, "utf8"));
     } catch (error) {
-      const problem = `SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`;
-      return { text: null, registry: null, problems: [problem] };
+      return { text: null, registry: null, problems: [unreadText(path, error)] };
     }
   }
 
@@ -62,8 +61,7 @@ export class RegistryFile implements RegistrySource {
   }
 
   #parse(path: string, text: string): RegistryText {
-    const { registry, problems } = readRegistryFile(text, this.#lagSeconds);
-    return { text, registry, problems: problems.map((problem) => fileProblemText(path, problem)) };
+    return { text, ...readOwnRegistry(path, text, this.#lagSeconds) };
   }
 }
 
@@ -82,8 +80,6 @@ async function requireWritable(path: string): Promise<void> {
   try {
     await access(path, constants.W_OK);
   } catch (error) {
-    throw new AppError("file_failed", `"${path}" cannot be written: ${systemReason(error)}`, {
-      cause: error,
-    });
+    throw unwritable(`"${path}"`, error);
   }
 }

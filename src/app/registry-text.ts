@@ -12,7 +12,7 @@ import {
   printParseErrorCode,
   stripComments,
 } from "jsonc-parser";
-import { AppError, isAppError } from "../domain/shared/errors.ts";
+import { AppError, isAppError, systemReason } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
@@ -95,10 +95,23 @@ export function problemText({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
-/** As `problemText`, with the name of the setting and the file. */
-export function fileProblemText(path: string, problem: FileProblem): string {
-  const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
-  return `SYNC_TABLES: ${subject}${problemText(problem)}`;
+/** A registry file of SYNC_TABLES; each problem names the setting, and the file where its place does not tell it. */
+export function readOwnRegistry(
+  path: string,
+  text: string,
+  lagSeconds: number,
+): { readonly registry: Registry | null; readonly problems: readonly string[] } {
+  const { registry, problems } = readRegistryFile(text, lagSeconds);
+  const told = problems.map((problem) => {
+    const subject = problem.isSyntax ? `the file "${path}" is not JSON: ` : "";
+    return `SYNC_TABLES: ${subject}${problemText(problem)}`;
+  });
+  return { registry, problems: told };
+}
+
+/** The problem of a file of SYNC_TABLES that cannot be read. */
+export function unreadText(path: string, error: unknown): string {
+  return `SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`;
 }
 
 /** Throws `invalid_request` with every problem that the file has, or would have. */

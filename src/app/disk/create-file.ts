@@ -4,6 +4,7 @@ import { link, lstat, mkdir, open, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SystemIds } from "../../adapters/system/system.ts";
 import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
+import { unwritable } from "./write-text.ts";
 
 interface NewFile {
   readonly text: string;
@@ -31,9 +32,7 @@ export async function createFile(path: string, file: NewFile): Promise<boolean> 
     return true;
   } catch (error) {
     if (codeOf(error) === "EEXIST") return false;
-    throw new AppError("file_failed", `"${path}" cannot be written: ${systemReason(error)}`, {
-      cause: error,
-    });
+    throw unwritable(`"${path}"`, error);
   } finally {
     await rm(draft, { force: true }).catch(() => {});
   }

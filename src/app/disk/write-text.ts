@@ -50,10 +50,13 @@ export async function writeText(
   } catch (error) {
     if (problem !== null) throw problem;
     const name = isStandard ? "Standard output" : `"${path}"`;
-    throw new AppError("file_failed", `${name} cannot be written: ${systemReason(error)}`, {
-      cause: error,
-    });
+    throw unwritable(name, error);
   }
+}
+
+export function unwritable(name: string, cause: unknown): AppError {
+  const message = `${name} cannot be written: ${systemReason(cause)}`;
+  return new AppError("file_failed", message, { cause });
 }
 
 async function writeFile(path: string, source: Readable, newMode: number): Promise<void> {
