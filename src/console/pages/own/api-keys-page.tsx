@@ -5,15 +5,9 @@ import { request } from "../../api/request.ts";
 import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import {
-  ActionForm,
-  ExpiryField,
-  Field,
-  SelectField,
-  type Typed,
-  utcText,
-} from "../../components/form.tsx";
+import { ActionForm, Field, SelectField, type Typed } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
+import { ExpiryField, utcText } from "../../components/local-time.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
