@@ -107,13 +107,22 @@ export class RowStatements {
     }
   }
 
-  /** Forgets the tombstones of keys with a value, also where the table no longer has deletes. */
-  async forgetOf({ deleted }: Layout, by: Column, text: string): Promise<void> {
-    const find = `select 1 from pg_attribute where attrelid = to_regclass($1::text) and attname = $2::text and not attisdropped`;
-    const [found] = await this.#tx.query(find, [deleted, by.name]);
-    if (found === undefined) return;
-    const where = `${quoted(by.name)} = $1::text::${castType(by)}`;
-    await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
+  /** Forgets the tombstones of removed rows, and of keys with their value in a column, also where the table no longer has deletes. */
+  async forgetOf(
+    layout: Layout,
+    [by, text]: readonly [by: Column, value: string],
+    rows: readonly Row[],
+  ): Promise<void> {
+    const { deleted, table } = layout;
+    const find =
+      "select attname from pg_attribute where attrelid = to_regclass($1::text) and not attisdropped";
+    const names = (await this.#tx.query(find, [deleted])).flat();
+    if (names.includes(by.name)) {
+      const where = `${quoted(by.name)} = $1::text::${castType(by)}`;
+      await this.#tx.query(`delete from ${deleted} where ${where}`, [text]);
+    } else if (table.keyColumns.every(({ name }) => names.includes(name))) {
+      await this.remove(layout, deleted, rows);
+    }
   }
 
   /** Forgets tombstones that rows outlive, as rows of other programs may. */

@@ -58,8 +58,10 @@ export async function changeRowsBy(
   const by = columnOf(table, columnName);
   const text = by && held(by, value);
   if (by === null || typeof text !== "string") return;
-  if (fields === null) await statements.forgetOf(layout, by, text);
-  if (rows.length === 0 || (fields !== null && given.length === 0)) return;
+  const forget = async () => {
+    if (fields === null) await statements.forgetOf(layout, [by, text], rows);
+  };
+  if (rows.length === 0 || (fields !== null && given.length === 0)) return await forget();
   tx.writesRows();
   const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
   const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
@@ -70,7 +72,7 @@ export async function changeRowsBy(
       ? await statements.remove(layout, layout.name, rows)
       : await statements.set(layout, [by, text], [given, fields]).catch(refusedChange);
   if (done < rows.length) throw passedOver();
-  if (fields === null && table.deletes) await statements.remove(layout, layout.deleted, rows);
+  await forget();
   await statements.list(layout, movedFrom(table, rows, changed, tx.nowMs));
   const isTimed = given.some(({ name }) => name === table.timestampColumn);
   const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
