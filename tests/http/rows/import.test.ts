@@ -107,6 +107,25 @@ onEveryBackend("imports", (backend) => {
     expect(await app.items("/rows/stock?where=qty:%5Cnull")).toHaveLength(1);
   });
 
+  test("D-11.2.1 a record of more than 2,000,000 values fails, in a field of CSV as on a line of JSON", async () => {
+    const columns = { sku: { type: "text" }, tags: { type: "json" } } as const;
+    const app = await startRunApp({
+      backend,
+      tables: { tagged: { upsert_key: ["sku"], columns } },
+    });
+    // The key and the list are values too.
+    const tags = (count: number) => `[${"1,".repeat(count - 3)}1]`;
+    const csv = fileOf(`sku,tags\na,"${tags(2_000_000)}"\nb,"${tags(2_000_001)}"\n`);
+    const json = ["a", "b"].map((sku, i) => `{"sku":"${sku}","tags":${tags(2_000_000 + i)}}\n`);
+    const ndjson = fileOf(json.join(""), "application/x-ndjson");
+    for (const [file, line, key] of [[csv, 3, "sku=b"] as const, [ndjson, 2, null] as const]) {
+      expect(resultOf(await app.ask("/import/tagged?dry_run=true", file))).toMatchObject({
+        ...{ new: 1, failed: 1 },
+        failures: [{ line, key, value: null, message: "has more than 2000000 values" }],
+      });
+    }
+  });
+
   test("D-14.4.2 a file that is damaged or in another encoding ends with what was written", async () => {
     const app = await startRunApp({ backend });
     const bytes = Buffer.from(`${csvOf(20_000)}last,M\xfcller\n`, "latin1");

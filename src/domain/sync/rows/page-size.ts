@@ -68,7 +68,7 @@ export class PageSize {
 }
 
 /** The number of values in a value: itself and all that are in it. D-11.2. */
-function valuesOf(value: JsonValue): number {
+export function valuesOf(value: JsonValue): number {
   let count = 1;
   if (Array.isArray(value)) for (const item of value) count += valuesOf(item);
   else if (isJsonObject(value)) for (const name in value) count += valuesOf(value[name] ?? null);

@@ -2,7 +2,9 @@
 // what they send. Files are made by people and spreadsheets: here such a value fails its record, unless the import is lax. So
 // does an empty part of a key, which is nearly always a gap.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../../domain/shared/json.ts";
+import { MAX_JSON_VALUES } from "../../../domain/shared/limits.ts";
 import { fieldOddity, importValue } from "../../../domain/sync/rows/import-value.ts";
+import { valuesOf } from "../../../domain/sync/rows/page-size.ts";
 import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
 import {
@@ -60,6 +62,10 @@ export class RecordReader {
     const number = numbers?.next(found);
     if (found.problem !== null) return failed(record, found.problem);
     if (!isJsonObject(record)) return failed(record, "record is not an object");
+    // The record itself does not count.
+    if (valuesOf(record) - 1 > MAX_JSON_VALUES) {
+      return { ...failed(null, `has more than ${MAX_JSON_VALUES} values`), record };
+    }
     const { fields: own, unknown } = this.#nameFields(record);
     const isNumbered = number === undefined || Object.hasOwn(own, ROW_NUMBER);
     const fields = isNumbered ? own : { ...own, [ROW_NUMBER]: number };
