@@ -285,6 +285,31 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       await page.getByText("The row was deleted").waitFor();
     });
 
+    test("D-14.3 a new row whose key is taken is not said to be added, but where its own reply was lost", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      await app.push("items", { records: [item(1, 1)] });
+      const { page } = await openConsole(app, {
+        ...{ as: app.admin, address: "/console/tables/items/new" },
+        expectedErrors: [/net::ERR_FAILED/],
+      });
+      await field(page, "shop").fill("a/b é");
+      await field(page, "n").fill("1");
+      await press(page, "Save");
+      await page.getByText("There is such a row already").waitFor();
+      await press(page, "Keep theirs");
+      expect(await rowsOf(app)).toMatchObject([{ n: 1, title: "Title 1" }]);
+      await page.goto(`${app.url}/console/tables/items/new`);
+      await field(page, "shop").fill("s");
+      await field(page, "n").fill("2");
+      const lose = { times: 1 };
+      await page.route("**/rows/items", (route) => route.fetch().then(() => route.abort()), lose);
+      await press(page, "Save");
+      await page.getByText("The service cannot be reached").waitFor();
+      await press(page, "Save");
+      await page.getByText("The row was added").waitFor();
+      expect(await rowsOf(app)).toHaveLength(2);
+    });
+
     test("D-14.3 what somebody else changed meanwhile is shown beside one's own, and which stands is asked", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       await app.push("items", { records: [item(1, 1)] });

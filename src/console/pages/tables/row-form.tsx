@@ -123,17 +123,22 @@ function columnsOf(listed: ListedTable, row: Fields | null): readonly TypedColum
   });
 }
 
-/** The changed values. Throws for a text that the column's type does not take. */
+/** The changed values, and the nulls of a new row. Throws for a text that the column's type does not take. */
 function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean): Fields {
   const changes: Record<string, unknown> = {};
   for (const column of columns) {
-    const { name, isKey, value: before } = column;
+    const { name, type, isKey, value: before, timestampColumn } = column;
     if (isKey && !isNew) continue;
     const text = typed(name);
     const isNull = text === "" && typed(`${name}-null`) === "on";
     const read = isNull ? { value: null } : readTyped(column, column, text);
     const isKept = "value" in read ? (read.value === null) === (before === null) : before !== null;
-    if (isKept && text === textOf(column)) continue;
+    if (isKept && text === textOf(column)) {
+      // The service may set these two.
+      const isSet = name === timestampColumn || (name === "id" && type === "integer");
+      if (isNew && !isSet) changes[name] = null;
+      continue;
+    }
     if ("message" in read) throw refusal(name, read.message);
     changes[name] = read.value;
   }
