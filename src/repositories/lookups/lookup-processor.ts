@@ -14,7 +14,6 @@ import {
   type LookupOutcome,
   resolveCallers,
 } from "../../domain/reputation/lookups/lookup-batch.ts";
-import type { Key } from "../../domain/shared/document-key.ts";
 import { AppError, storeTooLate } from "../../domain/shared/errors.ts";
 import { MAX_UNCONFIRMED_LOOKUP_MS } from "../../domain/shared/limits.ts";
 import {
@@ -26,13 +25,14 @@ import {
 import type { Clock } from "../../ports/runtime/runtime.ts";
 import { SUBJECTS } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
-import { LOOKUP_LOG, type LookupLogDocument, type UsageDocument } from "../lookup-collections.ts";
+import { LOOKUP_LOG, type LookupLogDocument } from "../lookup-collections.ts";
 import type { Appended, AuditChains } from "./audit-chains.ts";
 import { BatchFacts, type LookupCache, type OwnedCaller } from "./batch-facts.ts";
 import type { LookupReader } from "./lookup-reader.ts";
 import { type CountedCalls, OwnChain } from "./own-chain.ts";
 import type { SegmentWriter } from "./segment-writer.ts";
-import { AccountUsage, usageKey } from "./usage.ts";
+import type { AccountUsage } from "./usage.ts";
+import { UsageReader } from "./usage-reader.ts";
 
 interface LookupProcessorDeps {
   readonly documents: DocumentStore;
@@ -58,8 +58,6 @@ interface Committed {
 
 /** Changes of so many people of one batch are taken for one of everybody's versions. */
 const MANY_PEOPLE = 8;
-/** Accounts whose last needed pages are known; beyond that all are forgotten. */
-const MAX_KNOWN_PAGES = 10_000;
 
 /**
  * The only way to a lookup's answer: decides lookups, counts them and writes their audit records. D-5.8, D-6.3 to D-6.5.
@@ -76,8 +74,7 @@ const MAX_KNOWN_PAGES = 10_000;
 export class LookupProcessor {
   readonly #deps: LookupProcessorDeps;
   readonly #ownChain = new OwnChain();
-  /** Full pages of calls that the last batch needed, by account. */
-  readonly #pages = new Map<string, readonly Key[]>();
+  readonly #usages = new UsageReader();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: LookupProcessorDeps) {
@@ -161,7 +158,7 @@ export class LookupProcessor {
     const { chain, unanswered } = this.#ownChain.stateAt(log);
     const callerOf = (keyHash: string) => facts.caller(keyHash);
     const { resolved, counted: toCount } = resolveCallers(calls, { nowMs, callerOf });
-    const usages = await this.#usagesOf(tx, { log, callers: toCount, unanswered });
+    const usages = await this.#usages.read(tx, { log, callers: toCount, unanswered });
     for (const counted of unanswered) usages.get(counted.accountId)?.giveBack(counted);
     const charges = new Map<string, MeterCharge>();
     const counted: CountedCalls[] = [];
@@ -199,8 +196,7 @@ export class LookupProcessor {
   async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
     await this.#deps.reader.fill(facts, tx);
     const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
-    const pages = Array.from(ids, (id) => this.#pages.get(id) ?? []).flat();
-    const keys = [...Array.from(ids, usageKey), ...pages, ...this.#ownChain.keys];
+    const keys = [...this.#usages.keysOf(ids), ...this.#ownChain.keys];
     const names = facts.versionedNames;
     const news = Array.from(facts.newSubjects.keys(), (name) => [name]);
     const [log, versions, made] = await tx.read(
@@ -215,47 +211,6 @@ export class LookupProcessor {
     facts.dropNewSubjects();
     // All reads are of one moment, so what was read anew holds.
     return await this.#readProven(facts, tx);
-  }
-
-  /** The usages that a batch changes, with the pages that it needs; reads once more where these are others than last time. */
-  async #usagesOf(tx: Transaction, wanted: WantedUsages): Promise<Map<string, AccountUsage>> {
-    const { log, callers, unanswered } = wanted;
-    const stored = new Map(
-      log.flatMap((doc) => (doc.kind === "usage" ? [[doc.accountId, doc] as const] : [])),
-    );
-    const usages = new Map<string, AccountUsage>();
-    const needed: Key[] = [];
-    const open = (accountId: string, document: UsageDocument | undefined, pages: PagesOf) => {
-      const usage = AccountUsage.of(document, tx.nowMs);
-      usages.set(accountId, usage);
-      const keys = pages(usage);
-      needed.push(...keys);
-      this.#notePages(accountId, keys);
-    };
-    for (const { caller } of callers) {
-      const { accountId, limits } = caller;
-      open(accountId, stored.get(accountId), (usage) => usage.missing(limits.callsPerMinute));
-    }
-    for (const { accountId } of unanswered) {
-      const document = stored.get(accountId);
-      // An account that was erased meanwhile has no count any more.
-      if (document !== undefined) open(accountId, document, (usage) => usage.everyPage());
-    }
-    const known = new Set(
-      log.flatMap((doc) => (doc.kind === "calls" ? [`${doc.accountId} ${doc.page}`] : [])),
-    );
-    const lacked = needed.filter(([, id, page]) => !known.has(`${id} ${page}`));
-    const [others] = lacked.length === 0 ? [[]] : await tx.read({ from: LOOKUP_LOG, keys: lacked });
-    for (const usage of usages.values()) usage.settle([...log, ...others]);
-    return usages;
-  }
-
-  #notePages(accountId: string, keys: readonly Key[]): void {
-    if (keys.length === 0) this.#pages.delete(accountId);
-    else {
-      if (this.#pages.size >= MAX_KNOWN_PAGES) this.#pages.clear();
-      this.#pages.set(accountId, keys);
-    }
   }
 
   /** Raises each quota alert of a month once, in the commit that reaches it. D-10.12. */
@@ -326,12 +281,4 @@ export class LookupProcessor {
     if (leftMs === Number.POSITIVE_INFINITY) return undefined;
     return { triesMs: Math.max(0, leftMs), endMs: Math.max(0, leftMs) };
   }
-}
-
-type PagesOf = (usage: AccountUsage) => readonly Key[];
-
-interface WantedUsages {
-  readonly log: readonly LookupLogDocument[];
-  readonly callers: readonly { readonly caller: OwnedCaller }[];
-  readonly unanswered: readonly CountedCalls[];
 }
