@@ -164,28 +164,25 @@ export async function writeWithin(
   rows: TableRows,
   run: RunCommit | null = null,
 ): Promise<WriteOutcome> {
-  const { table, writes, stamps, isOwnRun = false } = rows;
-  const { deleted = [], conflict = table.conflict } = rows;
+  const { table, stamps, isOwnRun = false, conflict = table.conflict } = rows;
   const before = run === null ? null : await begin(tx, table, run);
-  const arrivals = await meet(deps.names, tx, rows);
-  const left = arrivals?.deleted ?? deleted;
-  const written = await tx.tables.write(table, arrivals?.records ?? writes, {
+  const { records, deleted, mergedTimes, erased, ...met } = await meet(deps.names, tx, rows);
+  const written = await tx.tables.write(table, records, {
     conflict,
-    ...(left.length === 0 ? {} : { deleted: left }),
+    ...(deleted.length === 0 ? {} : { deleted }),
     ...(stamps === undefined ? {} : { stamps }),
   });
   const { earliestChanged, earliestKept, visibleMs, ...done } = written;
-  const keptTimes = [earliestKept, ...(arrivals?.mergedTimes ?? [])];
-  const times = { earliestChanged, earliestKept: earliestTime(keptTimes) };
+  const times = { earliestChanged, earliestKept: earliestTime([earliestKept, ...mergedTimes]) };
   deps.lateRows.note(tx, table, lateTimesOf(table, times, isOwnRun, visibleMs));
-  const kept = [...done.kept, ...(arrivals?.kept ?? [])].sort((a, b) => a - b);
-  const outcome = { ...done, kept, erased: arrivals?.erased ?? [] };
+  const kept = [...done.kept, ...met.kept].sort((a, b) => a - b);
+  const outcome = { ...done, kept, erased };
   if (run === null || before === null) return outcome;
   const { memory = {}, accepted, rejected = [], exchanged } = run.extrasOf(outcome);
   const isOther = run.owner !== null && keepMemory(tx, run.owner, before.memory, memory);
   const people = isOfPeople(table) ? rejected.flatMap((one) => namedPerson(one) ?? []) : [];
-  const erased = await deps.names.erasedAmong(people, tx);
-  const noted = rejected.filter((one) => !erased.has(namedPerson(one) ?? ""));
+  const erasedNames = await deps.names.erasedAmong(people, tx);
+  const noted = rejected.filter((one) => !erasedNames.has(namedPerson(one) ?? ""));
   await keepRejections(tx, accepted, noted);
   if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [table.name]);
   if (exchanged !== undefined) deps.exchanged.add(tx, table.name, exchanged, before.last);
@@ -203,16 +200,17 @@ async function begin(tx: Transaction, { name }: Table, { claim, owner }: RunComm
   return { memory, last };
 }
 
-/** Decides about rows of people of whom facts are known; null where all rows stay as they arrived. */
+/** Decides about rows of people of whom facts are known; all others stay as they arrived. */
 async function meet(
   names: Names,
   tx: Transaction,
   { table, writes, deleted = [], conflict = table.conflict }: TableRows,
 ) {
-  if (!isOfPeople(table)) return null;
+  const asTheyCame = { records: writes, deleted, kept: [], erased: [], mergedTimes: [] };
+  if (!isOfPeople(table)) return asTheyCame;
   const rows = [...writes.map(({ row }) => row), ...deleted.map(({ key }) => key)];
   const facts = await names.readFactsWithin(tx, peopleOf(rows));
-  if (facts.size === 0) return null;
+  if (facts.size === 0) return asTheyCame;
   const [here] = await tx.read({ rowsOf: table, where: ["username", [...facts.keys()]] });
   const rules = { facts, here, aheadLimit: aheadLimit(tx.nowMs), conflict };
   const steps = meetPeople(table, writes, rules);
