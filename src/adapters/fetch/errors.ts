@@ -28,7 +28,7 @@ export function unreachable(label: string, { problem, cause }: WireProblem): Rem
   return new RemotePeerError("unreachable", `${label} ${problem}: ${reason}`, { cause });
 }
 
-interface StatusReply {
+interface RefusedExchange {
   readonly label: string;
   readonly url: string;
   readonly response: Response;
@@ -39,7 +39,7 @@ interface StatusReply {
   readonly nowMs: (() => number) | null;
 }
 
-export function statusError(answer: StatusReply): RemotePeerError {
+export function statusError(answer: RefusedExchange): RemotePeerError {
   const { response, label, key } = answer;
   const { status, headers } = response;
   const text = redirectText(response, answer.url) ?? peerErrorText(answer.body);

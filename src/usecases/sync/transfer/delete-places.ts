@@ -82,7 +82,7 @@ export async function areDeletesKnown(transfer: Transfer): Promise<boolean> {
 export async function listOwn(
   { deps, table }: Transfer,
   after: string | null,
-  limitRows = TOMBSTONES_AT_ONCE,
+  limitRows: number,
 ): Promise<TombstonePage> {
   try {
     return await deps.tombstones.list(table, { after, sinceTime: null, limitRows });
