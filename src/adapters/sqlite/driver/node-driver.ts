@@ -2,7 +2,8 @@ import { DatabaseSync } from "node:sqlite";
 import type { SqliteConnection, SqliteRow } from "./driver.ts";
 
 export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
-  const database = new DatabaseSync(path, { readOnly });
+  // Foreign keys are as SQLite and Bun have them: rows of one table come before those of another.
+  const database = new DatabaseSync(path, { readOnly, enableForeignKeyConstraints: false });
   return {
     cutsTextAtNul: readsNulAsEnd(),
     get isInTransaction() {

@@ -67,12 +67,13 @@ async function tellHistories(storage: FullStorage, seed: number): Promise<void> 
   await storage.close();
 }
 
-/** Refused records, refused writes, a refused change, and a file that is held. */
+/** Refused records, refused writes, a refused change, a foreign key that nothing keeps, and a file that is held. */
 async function tellFailures(path: string): Promise<void> {
   const openSqlite = await driverOfRuntime();
   const elsewhere = await openSqlite(path);
   const run = (sql: string) => elsewhere.prepare(sql).run([]);
-  run("CREATE TABLE items (k TEXT, v INTEGER CHECK (v < 100))");
+  run("CREATE TABLE items (k TEXT, v INTEGER CHECK (v < 100) REFERENCES numbers (n))");
+  run("CREATE TABLE numbers (n INTEGER PRIMARY KEY)");
   console.log(run("INSERT INTO items VALUES ('big', -9223372036854775807), ('small', 1)"));
   console.log(run("UPDATE items SET v = 2 WHERE v = 1"), run("DELETE FROM items WHERE v = 3"));
   const table = makeTable({
