@@ -34,7 +34,7 @@ const write = fc.record({
   kind: fc.constant("write" as const),
   deleted: fc.array(fc.record({ k: key, deletedAt }), { maxLength: 2 }),
   rows: fc.array(fc.record({ k: key, at: anyTime, v }), { maxLength: 3 }),
-  isGuarded: fc.boolean(),
+  conflict: fc.constantFrom("overwrite", "newer", "restore"),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { arbitrary: write, weight: 4 },
@@ -108,8 +108,8 @@ class History {
     const deleted = next.deleted.map(({ k, deletedAt: time }, index) => ({
       ...{ index, key: { k: this.#prefix + k }, deletedAt: this.#time(time) },
     }));
-    const guard = next.isGuarded ? { conflict: "newer" as const } : {};
-    const { failures: _, ...outcome } = await this.#items.write(rows, { ...guard, deleted });
+    const { conflict } = next;
+    const { failures: _, ...outcome } = await this.#items.write(rows, { conflict, deleted });
     expect(outcome).toEqual(this.#model.write(next));
   }
 

@@ -18,7 +18,7 @@ interface ModelTombstone {
 export interface ModelWrite {
   readonly deleted: readonly { readonly k: string; readonly deletedAt: number }[];
   readonly rows: readonly (ModelRow & { readonly k: string })[];
-  readonly isGuarded: boolean;
+  readonly conflict: "overwrite" | "newer" | "restore";
 }
 
 export class TombstoneModel {
@@ -26,7 +26,8 @@ export class TombstoneModel {
   /** In the order of the list. */
   readonly tombstones = new Map<string, ModelTombstone>();
 
-  write({ deleted, rows, isGuarded }: ModelWrite) {
+  write({ deleted, rows, conflict }: ModelWrite) {
+    const isGuarded = conflict === "newer";
     const outcome = { kept: [] as number[], changed: 0, deleted: 0 };
     for (const { k, deletedAt } of deleted) {
       const row = this.rows.get(k);
@@ -46,6 +47,7 @@ export class TombstoneModel {
       } else {
         if (before?.at !== at || before.v !== v) outcome.changed++;
         this.put(k, { at, v });
+        if (conflict === "restore") this.tombstones.delete(k);
       }
     }
     return outcome;
