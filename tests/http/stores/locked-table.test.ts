@@ -40,7 +40,7 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     await sql`rollback`;
   });
 
-  test("D-3.10 a table that another program dropped is -1 in the status, though its rows were counted before", async () => {
+  test("D-3.10 a table that another program dropped is -1 in the status, and one in its place is counted anew", async () => {
     const url = await backend.makeUrl();
     const app = await startRunApp({ env: { STORAGE_URL: url } });
     const sql = new SQL({ url, max: 1 });
@@ -48,8 +48,14 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     await app.push("notes", { records: notes(2) });
     const counted = async () => (await app.send(`${SYNC}/status`)).json["table_counts"];
     expect(await counted()).toMatchObject({ notes: 2 });
+    await sql`create table public.another (like public.notes including all)`;
     await sql`drop table public.notes`;
     expect(await counted()).toMatchObject({ notes: -1, profiles: 0 });
+    await sql`alter table public.another rename to notes`;
+    expect(await counted()).toMatchObject({ notes: 0 });
+    await sql`insert into public.notes (name) values ('ana')`;
+    expect(await counted()).toMatchObject({ notes: 1 });
+    expect((await app.pull("notes")).json).toMatchObject({ count: 1, total: 1, has_more: false });
   });
 
   test("D-14.4.2 an import, and its dry run, wait for a locked table for longer than a request may", async () => {

@@ -41,9 +41,9 @@ import { refusalOfRow } from "./write-steps.ts";
 const MOST_PORTION = 2_000;
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-/** Also tells a table of another one in its place, and of none: what a program drops, nothing raises. */
-const VERSION =
-  "select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8";
+/** No line for a table that was dropped, and for one in its place without its triggers: nothing raises the version. */
+const VERSION = `select (select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8)
+where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and tgname like 'repsync\\_%')`;
 
 /** Where a page begins, and where it ends at the latest. */
 interface Bounds extends PartPlace<Position> {
@@ -156,8 +156,9 @@ export class PostgresTables implements TableStore {
   ): Promise<PageSequence> {
     const parameters = [String(layout.slot), layout.name];
     const [[version] = []] = isCounted ? await tx.query(VERSION, parameters) : [];
-    // Without triggers nothing raises the version of a table, so each page has a state of its own.
-    const known = layout.isWatched ? String(version) : `page ${this.#pages++}`;
+    // Where nothing raises the version of a table, each page has a state of its own.
+    const isKnown = layout.isWatched && version !== undefined;
+    const known = isKnown ? String(version) : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };
   }
 
