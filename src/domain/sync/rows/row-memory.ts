@@ -121,8 +121,13 @@ export interface RowVersion extends RowHash {
 export const NO_TIME = Number.NEGATIVE_INFINITY;
 
 /** The version of a row as the table keeps it; equal contents have equal texts. */
-export function versionOf(table: Table, row: Row, content: string): RowVersion {
-  return { ...hashRow({ key: keyText(table, row), content }), micros: microsOf(table, row) };
+export function versionOf(
+  table: Table,
+  row: Row,
+  content: string,
+  micros = microsOf(table, row),
+): RowVersion {
+  return { ...hashRow({ key: keyText(table, row), content }), micros };
 }
 
 export function microsOf(table: Table, row: Row): number {

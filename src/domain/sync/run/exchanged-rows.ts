@@ -51,7 +51,7 @@ export class ExchangedRows {
   /** True for a row that is as it last went or came. */
   has(row: Row): boolean {
     if (this.#versions.size === 0) return false;
-    return this.#versions.find(exchangedVersion(this.#table, row))?.isSame ?? false;
+    return this.#versions.find(exchangedVersion(this.#table, row, NO_TIME))?.isSame ?? false;
   }
 
   /** Adds sent rows, drops what the marker has passed, and returns the block; rows known in another version are in it, too. */
@@ -117,18 +117,19 @@ function versionsToKeep(
   if (table.timestampColumn === null) return [];
   const fromMicros = firstMetMicros(pushMarker);
   return rows.flatMap((row) => {
-    const isMet = canBeMet(microsOf(table, row), fromMicros);
+    const micros = microsOf(table, row);
+    const isMet = canBeMet(micros, fromMicros);
     // Saves making the texts of most rows of a large push, which are behind its marker.
     if (!isMet && known.size === 0) return [];
-    const version = exchangedVersion(table, row);
+    const version = exchangedVersion(table, row, micros);
     return isMet || known.find(version) !== null ? [version] : [];
   });
 }
 
 /** Rows are compared as this store has them, so their values need no common form. */
-function exchangedVersion(table: Table, row: Row): RowVersion {
+function exchangedVersion(table: Table, row: Row, micros: number): RowVersion {
   const values = table.movedColumns.map(({ name }) => row[name] ?? null);
-  return versionOf(table, row, JSON.stringify(values));
+  return versionOf(table, row, JSON.stringify(values), micros);
 }
 
 /** Every push meets rows without a time. */
