@@ -92,8 +92,9 @@ export async function runSteps<T>(
   let count = 0;
   let step = steps.next();
   for (; !step.done; step = steps.next()) {
-    const isLong = ++count % LONG_WRITE_STEPS === 0 || turns.elapsedMs >= LONG_STEP_MS;
-    if (isLong || turns.isOver) await pause(isLong, () => turns.next());
+    const isMany = ++count % LONG_WRITE_STEPS === 0;
+    if (!isMany && !turns.isOver) continue;
+    await pause(isMany || turns.elapsedMs >= LONG_STEP_MS, () => turns.next());
   }
   return step.value;
 }

@@ -28,8 +28,7 @@ export class BodyTables implements TableWrites {
     const binder = this.#binders.getOrInsertComputed(table, makeBinder);
     this.#body.beginRows();
     const write = new TableWrite(this.#body, table, { conflict, stamps }, binder);
-    const records = await this.#body.inSteps(binder.bindAll(writes));
-    await this.#body.inSteps(write.all(deleted, records));
+    await this.#body.inSteps(write.all(deleted, writes));
     const { written } = write;
     if (written.changed + written.deleted > 0) this.#body.noteChanged(table.name);
     return written;

@@ -1,6 +1,5 @@
 // Binds records to the statements that write them.
 import type { Column, ConflictRule, Table } from "../../../domain/sync/table/table.ts";
-import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { valueEncoder } from "./column-values.ts";
@@ -61,16 +60,6 @@ export class RowBinder {
       values.push(encode(row[column.name] ?? null));
     }
     return { write, shape: this.#whole, values };
-  }
-
-  /** One step per record. */
-  *bindAll(writes: readonly RowWrite[]): Steps<readonly BoundWrite[]> {
-    const bound: BoundWrite[] = [];
-    for (const write of writes) {
-      bound.push(this.bind(write));
-      yield;
-    }
-    return bound;
   }
 
   #bindPart(write: RowWrite): BoundWrite {

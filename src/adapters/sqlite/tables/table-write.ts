@@ -94,18 +94,19 @@ export class TableWrite {
   }
 
   /** Writes tombstones first. One step per write. */
-  *all(deleted: readonly TombstoneWrite[], records: readonly BoundWrite[]): Steps<void> {
+  *all(deleted: readonly TombstoneWrite[], writes: readonly RowWrite[]): Steps<void> {
+    const bind = (write: RowWrite) => this.#binder.bind(write);
     for (const tombstone of deleted) {
       this.#bury(tombstone);
       yield;
     }
-    yield* this.#tombstones?.meet(records.values().map(keyOf)) ?? [];
+    yield* this.#tombstones?.meet(writes.values().map((write) => keyOf(bind(write)))) ?? [];
     // With a row in `repsync_moment`, triggers take its time and stamp nothing.
     const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
     const now = keptTime(formatMs(this.#nowMs));
     if (isMoment) this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
-    for (const record of records) {
-      this.#write(record);
+    for (const write of writes) {
+      this.#write(bind(write));
       yield;
     }
     if (isMoment) this.#database.run("DELETE FROM repsync_moment");
