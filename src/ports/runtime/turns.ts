@@ -43,7 +43,7 @@ export class Turns {
 }
 
 /** Bytes that the runtime's parser reads in a few milliseconds. */
-const WHOLE_BYTES = 512 * 1024;
+const WHOLE_BYTES = 1024 * 1024;
 const PIECE_BYTES = 128 * 1024;
 
 /** As `parseJson`, with turns for others where it is large. Throws also `TypeError` for what is not UTF-8. D-7.9. */
