@@ -123,7 +123,7 @@ end $body$;`;
  * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
  * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync
  * causes was decided by rows that it had: such a tombstone has the time of the removed row, so that a version which comes later wins. A
- * cascade within the table removes rows in the statement of repsync's own, whose tombstones are there already and stay.
+ * cascade within the table removes rows in the statement of repsync's own, whose tombstones come next and stand in place of these.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { ITEMS, ItemsWithDeletes } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, makeDatabase, otherProgram } from "../support.ts";
+import { databaseTest, duringDelete, makeDatabase, otherProgram } from "../support.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   tombstonesContract({
@@ -42,6 +42,19 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
       expect(await keys(time)).toEqual(["c"]);
       expect(await parts.tombstones.prune(ITEMS, time)).toBe(2);
       expect(await keys(null)).toEqual(["c"]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6 a program that deletes a row beside repsync waits for nothing that waits for it",
+    async (database) => {
+      const program = otherProgram(database);
+      const parts = Object.assign(await database.open(), { program });
+      const items = await ItemsWithDeletes.prepare(parts);
+      await database.sql`insert into items (k) values ('a'), ('last')`;
+      await duringDelete(database, () => items.bury("a", "2025-01-01T00:00:00Z"));
+      const { items: listed } = await items.page({});
+      expect(listed.map(({ key }) => key["k"]).toSorted()).toEqual(["a", "last"]);
     },
   );
 });
