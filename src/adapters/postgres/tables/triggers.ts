@@ -202,8 +202,8 @@ function timeText({ table }: Layout, row: string): string {
 /**
  * Makes or drops the trigger that stamps a row of a stamped table before it is written, where another program leaves its time alone, as
  * `stampFate` decides. D-14.2. A new row looks for a row of its key too, which `on conflict do update` may be about to change. Where
- * somebody is deleting that row it waits, as the server would after the stamp: the tombstone comes with the end of that statement. In
- * other isolation levels the wait would fail.
+ * somebody is deleting that row it waits, as the server would after the stamp: the tombstone comes with the end of that statement. It
+ * takes back the lock by which it waited, which would hold up who writes the row next. In other isolation levels the wait would fail.
  */
 function stampTriggerText(layout: Layout): string {
   const { name, table } = layout;
@@ -230,8 +230,13 @@ begin
   elsif new.${at} is distinct from old.${at} then return new;
   end if;
   if tg_op = 'UPDATE' and new *= old then return new; end if;
-  if current_setting('transaction_isolation') = 'read committed' then
-    perform ${present} for key share;
+  if current_setting('transaction_isolation') = 'read committed' and (${layout.sameKey("new", "old")}) is not true
+    and exists (select ${present} and t.xmax <> '0') then
+    begin
+      perform ${present} for key share;
+      raise sqlstate 'RS001';
+    exception when sqlstate 'RS001' then null;
+    end;
   end if;
   select greatest(repsync_now, max(seen.at) + interval '1 microsecond') into new.${at}
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;

@@ -1,6 +1,5 @@
 // What other programs write to a stamped table on PostgreSQL, and which time it gets. D-14.2.
 import { describe, expect } from "bun:test";
-import { SQL } from "bun";
 import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
@@ -8,7 +7,7 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, type TestDatabase } from "../support.ts";
+import { databaseTest, duringDelete, type TestDatabase } from "../support.ts";
 
 const ENTRY: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"], stamped: true },
@@ -63,13 +62,6 @@ function scenes(name: string, body: (scene: Scene) => Promise<void>): void {
       await body(new Scene(database, storage, table));
     }
   });
-}
-
-/** The number of sessions that wait for a lock. */
-async function waiting({ sql }: TestDatabase): Promise<number> {
-  const [found] = await sql`
-    select count(*)::int4 as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  return found.n;
 }
 
 /** So many seconds ahead, on a whole one. */
@@ -167,28 +159,30 @@ describe.skipIf(!postgresAvailable)(
           const storage = await database.open();
           const table = makeTable({ ...ENTRY, deletes: true });
           await storage.tables.prepare([table]);
-          const others = new SQL({ url: database.url, max: 3 });
-          await others.unsafe(`insert into items (k) values ('a'), ('b'), ('last');
-          create function public.hold() returns trigger language plpgsql as
-            $$ begin perform pg_advisory_xact_lock(1); return old; end $$;
-          create trigger hold before delete on items for each row when (old.k = 'last') execute function public.hold()`);
-          const holder = await database.sql.reserve();
-          await holder`select pg_advisory_lock(1)`;
-          const done: Promise<unknown>[] = [];
-          for (const text of ["delete from items where k in ('a', 'last')", sql]) {
-            done.push(others.unsafe(text).execute());
-            while ((await waiting(database)) < done.length);
-          }
-          await holder`select pg_advisory_unlock(1)`;
-          await Promise.all(done);
-          holder.release();
-          await others.close();
+          await database.sql.unsafe("insert into items (k) values ('a'), ('b'), ('last')");
+          await duringDelete(database, async (others) => await others.unsafe(sql));
           const query = { after: null, sinceTime: null, limitRows: 10 };
           const { items } = await storage.tombstones.list(table, query);
           expect(items.map(({ key }) => key["k"])).toEqual([...gone]);
         },
       );
     }
+
+    databaseTest(
+      "D-14.2.3 a row that meets one of its key locks that no longer than the server would",
+      async (database) => {
+        const storage = await database.open();
+        await storage.tables.prepare([makeTable(ENTRY)]);
+        const { sql } = database;
+        await sql`insert into items (k) values ('a'), ('locked before')`;
+        await sql`select from items where k <> 'a' for update`;
+        await sql.begin(async (tx) => {
+          await tx`insert into items (k) values ('a'), ('locked before') on conflict do nothing`;
+          const free = await sql`select k from items order by k for update skip locked`;
+          expect(free.map(({ k }: { k: string }) => k)).toEqual(["a", "locked before"]);
+        });
+      },
+    );
 
     databaseTest("D-2.4 rows that get numbers keep their times", async (database) => {
       const storage = await database.open();
