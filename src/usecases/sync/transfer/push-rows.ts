@@ -8,6 +8,7 @@ import {
   formatMs,
 } from "../../../domain/shared/time.ts";
 import { keyLabel, type PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
 import {
   aheadLimit,
@@ -24,7 +25,7 @@ import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/tabl
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
-import { addUp, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
+import { addUp, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -142,6 +143,7 @@ export async function sendRows(
   rows: readonly Row[],
 ): Promise<SentRows> {
   if (rows.length === 0) return NOTHING;
+  if (transfer.conflict === "overwrite") await forgetDeletes(transfer, rows);
   const reply = await pushAtOnce(transfer, requestOf(transfer, rows), rows.length);
   const inParts = (parts: readonly Row[]) =>
     inHalves(parts, (half) => sendRows(transfer, size, half));
@@ -164,6 +166,21 @@ export async function sendRows(
   // Rows that did not fail are written: sent again, they count as changed only where the reply did not tell.
   const before = { ...NOTHING, rejected, changed: reply.changed ?? 0 };
   return addUp(before, await inParts(others));
+}
+
+/** Forgets tombstones beside rows here: a repair or forced run that sends the rows says that they are right. D-7.6.9 */
+async function forgetDeletes(transfer: Transfer, rows: readonly Row[]): Promise<void> {
+  const { deps, table } = transfer;
+  if (!table.deletes) return;
+  const keys = rows.map((row) => recordKey(table, row));
+  const found = await deps.tombstones.byKeys(table, keys);
+  // Without other columns, as the rows may have changed since they were read.
+  const writes = found.map(({ key }, index) => ({
+    index,
+    row: key,
+    refusedIfNew: "It was deleted",
+  }));
+  if (writes.length > 0) await commitRows(transfer, { writes, conflict: "restore" });
 }
 
 export function requestOf(transfer: Transfer, rows: readonly Row[]): PushRequest {

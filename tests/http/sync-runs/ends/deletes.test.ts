@@ -211,6 +211,25 @@ onEveryBackend("deletes", (backend) => {
     },
   );
 
+  test.each(["repair", "forced run"])(
+    "D-7.6.9 rows that a program put back here with their old times stay once a %s has pushed them",
+    async (by) => {
+      const { local, remote } = await startAlike(backend, ["a", "b"]);
+      await deleteElsewhere(local, "a");
+      await run(local.app);
+      await fill(local.app, ["a"]);
+      if (by === "repair") {
+        await local.app.ask("/compare", jsonBody({ table: "items", repair: "push" }));
+      } else await run(local.app, { direction: "push", force: true, full: true });
+      for (const more of [{}, { full: true }, {}]) {
+        expect((await run(local.app, more)).json).toMatchObject({
+          ...{ status: "success", deleted_here: 0, deleted_there: 0 },
+        });
+        for (const end of [local, remote]) expect(await keys(end)).toEqual(["a", "b"]);
+      }
+    },
+  );
+
   test("D-7.6.4 a server of another kind is told nothing of deletes, and its rows stay", async () => {
     const table = { key: ["k"], columns: ["k", "v", "at"], timestamp: "at" };
     const server = startForeignServer({
