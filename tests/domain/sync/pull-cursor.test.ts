@@ -228,6 +228,18 @@ test("D-4.5 a group that never stands still is given up, with what to do", () =>
   expect(endless).toThrow('The remote\'s rows of "items" kept changing while they were read');
 });
 
+test("D-4.5 a group whose second page never follows on the first is given up, too", () => {
+  const cursor = PullCursor.beginSince(TABLE, time("1"), 12);
+  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+  const endless = () => {
+    for (let i = 0; i < 200; i++) {
+      const isFirst = cursor.request().offset === 0;
+      give(cursor, tie(isFirst ? "abcdefghijkl" : "opqrstuvwxyz"), { total: 26, more: true });
+    }
+  };
+  expect(endless).toThrow("kept changing while they were read");
+});
+
 test.each([
   ["a0", "rows older than the since"],
   ["a-", "rows older than the since"],

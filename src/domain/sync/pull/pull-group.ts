@@ -16,7 +16,7 @@ import type { Table } from "../table/table.ts";
 
 /** A page at least this long is not in the order of its keys by accident. */
 const MIN_TRUSTED_ROWS = 12;
-/** Passes, and steps back in a row, before the pull gives up. A peer with ties in random order needs about ten. */
+/** Passes, and steps back without a new row, before the pull gives up. A peer with ties in random order needs about ten. */
 const MAX_PASSES = 60;
 /** Of so many rows of a page the next page repeats one, to show whether it follows on. */
 const ROWS_PER_REPEATED = 64;
@@ -141,6 +141,7 @@ class GroupWalk {
   readonly #label: string;
   #passes = 1;
   #stepsBack = 0;
+  #seenRows = 0;
 
   constructor(begin: number, label: string) {
     this.begin = begin;
@@ -150,7 +151,8 @@ class GroupWalk {
 
   /** Moves on to the next page, which overlaps this one. Throws `remote_invalid` for rows without end. */
   goOn(page: PullPage, seenRows: number): void {
-    this.#stepsBack = 0;
+    if (seenRows > this.#seenRows) this.#stepsBack = 0;
+    this.#seenRows = seenRows;
     const overlap = Math.ceil(page.limit / ROWS_PER_REPEATED);
     this.offset += page.records.length - Math.min(page.records.length - 1, overlap);
     if (this.offset - (this.pass.start ?? 0) <= MAX_GROWTH * (seenRows + page.limit)) return;
