@@ -26,7 +26,6 @@ import { TombstoneWrites } from "./tombstone-writes.ts";
 
 type TableWriteRules = Pick<DecisionRule<never>, "conflict" | "stamps">;
 /** `passed over`: a trigger left the record out without an error. */
-/** A trigger may pass over a record in silence. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
 const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
