@@ -250,6 +250,12 @@ export function PasswordField(props: FieldFrame) {
   return <Field {...props} type="password" isRequired hints={{ autocomplete }} />;
 }
 
+/** A local time, which `utcText` reads. */
+export function ExpiryField() {
+  const hint = "Optional; empty is never";
+  return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;
+}
+
 interface Described {
   readonly id: string;
   readonly "aria-describedby": string | undefined;

@@ -63,6 +63,20 @@ export function TimeText({ at }: { readonly at: string | null }) {
   );
 }
 
+/** ISO 8601 of a local time. A year of five digits is no time, and stays as it is for the service to refuse. */
+export function utcText(local: string): string {
+  const time = new Date(local);
+  return Number.isNaN(time.getTime()) ? local : time.toISOString();
+}
+
+/** A time as local fields hold it; empty for none. */
+export function localText(utc: string): string {
+  const time = new Date(utc);
+  if (utc === "" || Number.isNaN(time.getTime())) return "";
+  const shifted = new Date(time.getTime() - time.getTimezoneOffset() * 60_000);
+  return shifted.toISOString().slice(0, 16);
+}
+
 /** A row, or the key of a row. */
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -6,9 +6,8 @@ import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.ts
 import { DataTable } from "../../components/data-table.tsx";
 import { NAME_HINTS } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { localText, utcText } from "../../components/local-time.tsx";
 import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
-import { counted, TimeText } from "../../components/text.tsx";
+import { counted, localText, TimeText, utcText } from "../../components/text.tsx";
 import { useAction } from "../../state/use-action.ts";
 
 /** Typed in local time, in the address in UTC. */

@@ -5,9 +5,8 @@ import { useResource } from "../../api/use-resource.ts";
 import { DayBars } from "../../charts/time-charts.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { localText } from "../../components/local-time.tsx";
 import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
-import { LongText, TimeText } from "../../components/text.tsx";
+import { LongText, localText, TimeText } from "../../components/text.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 
 /** D-6.1. */

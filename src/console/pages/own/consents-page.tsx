@@ -1,10 +1,9 @@
 import type { Consent } from "../../api/interface.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { ActionForm, SelectField } from "../../components/form.tsx";
+import { ActionForm, ExpiryField, SelectField } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { ExpiryField, utcText } from "../../components/local-time.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
-import { TimeText } from "../../components/text.tsx";
+import { TimeText, utcText } from "../../components/text.tsx";
 import { change } from "../../state/use-action.ts";
 
 type Purpose = Consent["purpose"];
