@@ -196,7 +196,7 @@ async function tellDamage({ damage, alerts }: Services, delivery: AlertDelivery)
   if (alert !== undefined) await delivery.tell(alert);
 }
 
-/** Prepares the store for people who sign in, and keeps others from filling it. Throws `AppError`, with the store closed. */
+/** Prepares the store, keeps others from filling it, and resolves to what signing in needs. Throws `AppError`, with the store closed. */
 async function takeStore(config: Config, services: Services): Promise<SessionDeps> {
   const { storage, close } = services;
   try {

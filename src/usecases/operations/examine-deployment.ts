@@ -47,6 +47,7 @@ const PING_MS = 5_000;
 const PROBE_CALLS: CallLimit = { triesMs: 2_000, endMs: PING_MS };
 /** A shorter key can be guessed. */
 const SHORT_KEY_CHARS = 16;
+
 /** Checks one part after the other. A failure is a finding; only a bug throws. */
 export async function* examineDeployment(
   deps: ExamineDeps,

@@ -51,7 +51,7 @@ export interface AccountDeps extends AccountStores {
   readonly adminUsername: string | null;
 }
 
-/** Of a service, where people sign in. */
+/** The dependencies of a service, where people sign in. */
 export interface SessionDeps extends AccountDeps {
   readonly tokens: TokenIssuer;
   /** Null when none is configured. */

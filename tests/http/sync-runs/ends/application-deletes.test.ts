@@ -96,7 +96,7 @@ onBackends([POSTGRESQL], "deletes in tables of an application", () => {
   }
 
   for (const empties of ["delete from items_before", "truncate items_before"]) {
-    test(`D-7.6.4 rows stay that a table has by which the application replaced another, whatever becomes of that: ${empties}`, async () => {
+    test(`D-7.6.4 rows of a table that took the place of another stay, whatever becomes of the other: ${empties}`, async () => {
       const remote = await startEnd(["items"], ITEMS);
       const local = await startEnd(["items"], ITEMS, remote);
       const records = ["a", "b"].map((k) => ({ k, parent: null, at: OLD }));
