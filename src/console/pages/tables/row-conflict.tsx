@@ -29,10 +29,14 @@ export function ForceField({ direction }: Pick<ListedTable, "direction">) {
   return <CheckField label="Force" name={FORCE} hint="The rows are written at the remote" />;
 }
 
-/** Sends writes of a row, and keeps the versions when the row had changed. `onDone` gets the row of a write whose first reply was lost. */
+/**
+ * Sends writes of a row, and keeps the versions when the row had changed. `onDone` gets the row of a write whose first reply was
+ * lost; `given` are columns of a new row to which the service may give a value.
+ */
 export function useRowWrite(
   send: (write: RowWrite, isForced: boolean) => Promise<unknown>,
   onDone: (now: Fields) => unknown,
+  given: readonly (string | null)[] = [],
 ) {
   const [versions, setVersions] = useState<RowVersions | null>(null);
   const isForced = useRef(false);
@@ -45,7 +49,7 @@ export function useRowWrite(
     } catch (failure) {
       const { row: now } = asRequestError(failure);
       if (now === undefined) throw failure;
-      if (isDone(intent, now)) await onDone(now ?? {});
+      if (isDone(intent, now, given)) await onDone(now ?? {});
       else setVersions({ ...intent, now });
     }
   }
@@ -53,9 +57,15 @@ export function useRowWrite(
   return { versions, write, forget: () => setVersions(null) };
 }
 
-function isDone({ mine }: RowWrite, now: Fields | null): boolean {
+function isDone(
+  { was, mine }: RowWrite,
+  now: Fields | null,
+  given: readonly (string | null)[],
+): boolean {
   if (mine === null || now === null) return mine === now;
-  return Object.entries(mine).every(([name, value]) => isSame(value, now[name]));
+  // What was left out of a new row is null.
+  const others = was === null ? Object.keys(now).filter((name) => !given.includes(name)) : [];
+  return [...Object.keys(mine), ...others].every((name) => isSame(mine[name] ?? null, now[name]));
 }
 
 interface RowConflictProps {

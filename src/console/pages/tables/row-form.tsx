@@ -40,12 +40,16 @@ const LONG_CHARS = 60;
 /** Changes or adds a row. A row that was changed meanwhile is shown beside it. D-14.3. */
 export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
   const columns = columnsOf(listed, row);
-  const { versions, write } = useRowWrite(async ({ was, mine }, force) => {
-    const path = { table_name: listed.table };
-    const body = { row: mine as Row, expected: was as Row | null, force };
-    const saved = await request("put /api/v1/sync/rows/{table_name}", { path, body });
-    await onSaved(saved.row);
-  }, onSaved);
+  const { versions, write } = useRowWrite(
+    async ({ was, mine }, force) => {
+      const path = { table_name: listed.table };
+      const body = { row: mine as Row, expected: was as Row | null, force };
+      const saved = await request("put /api/v1/sync/rows/{table_name}", { path, body });
+      await onSaved(saved.row);
+    },
+    onSaved,
+    [listed.timestamp_column, isNumbered(listed) ? "id" : null],
+  );
 
   if (versions !== null) {
     const { was, mine, now } = versions;
@@ -123,22 +127,17 @@ function columnsOf(listed: ListedTable, row: Fields | null): readonly TypedColum
   });
 }
 
-/** The changed values, and the nulls of a new row. Throws for a text that the column's type does not take. */
+/** The changed values. Throws for a text that the column's type does not take. */
 function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean): Fields {
   const changes: Record<string, unknown> = {};
   for (const column of columns) {
-    const { name, type, isKey, value: before, timestampColumn } = column;
+    const { name, isKey, value: before } = column;
     if (isKey && !isNew) continue;
     const text = typed(name);
     const isNull = text === "" && typed(`${name}-null`) === "on";
     const read = isNull ? { value: null } : readTyped(column, column, text);
     const isKept = "value" in read ? (read.value === null) === (before === null) : before !== null;
-    if (isKept && text === textOf(column)) {
-      // The service may set these two.
-      const isSet = name === timestampColumn || (name === "id" && type === "integer");
-      if (isNew && !isSet) changes[name] = null;
-      continue;
-    }
+    if (isKept && text === textOf(column)) continue;
     if ("message" in read) throw refusal(name, read.message);
     changes[name] = read.value;
   }
@@ -158,10 +157,13 @@ function textOf({ type, value }: TypedColumn): string {
   return text.replaceAll(/\r\n?/g, "\n");
 }
 
+function isNumbered({ columns, upsert_key: key }: ListedTable): boolean {
+  return columns["id"]?.type === "integer" && !key.includes("id");
+}
+
 /** A removed row to be written again: the store numbers it anew. */
-function anew({ columns, upsert_key: key }: ListedTable, row: Fields): Fields {
-  const isNumbered = columns["id"]?.type === "integer" && !key.includes("id");
-  return isNumbered
+function anew(listed: ListedTable, row: Fields): Fields {
+  return isNumbered(listed)
     ? Object.fromEntries(Object.entries(row).filter(([name]) => name !== "id"))
     : row;
 }
