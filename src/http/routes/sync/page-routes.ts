@@ -245,7 +245,7 @@ const PUSH_HEADERS = {
   ),
   "X-Sync-Conflict": oneOf(["newer", "overwrite"], {
     description:
-      "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them; the result adds `changed`.",
+      "`newer`: rows that are newer here stay as they are; the result adds `kept` and `changed`. `overwrite`: they are overwritten, also where the table keeps them, and tombstones of the rows are forgotten; the result adds `changed`.",
   }),
   "X-Sync-Run": given("Id of the run that sends the rows: it stamps none of them."),
   "X-Sync-Columns": COLUMNS_PARAMETER,
