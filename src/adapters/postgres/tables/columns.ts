@@ -19,8 +19,9 @@ const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** How the server writes values that are no numbers, which other programs may store. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
-/** How the server writes times without an end, which keys of other programs may hold. */
+/** How the server writes times without an end, and those of years that pages do not know: keys of other programs may hold them. */
 const NO_END = /^-?infinity$/;
+const OTHER_YEAR = /^(\d{4}|[1-9]\d{4,6})(-\d\d-\d\d(?: [\d:]{8}(?:\.\d{0,5}[1-9])?\+00)?)( BC)?$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
 /** Longer numbers get an exponent, where that makes them this short. */
@@ -76,9 +77,9 @@ export function held(column: Pick<Column, "type" | "isKey">, value: ColumnValue)
     case "boolean":
       return typeof value === "boolean" ? String(value) : undefined;
     case "datetime":
-      return isTime(value, isCanonicalDateTime) ? value : undefined;
+      return isTime(value, isCanonicalDateTime, 294_276) ? value : undefined;
     case "date":
-      return isTime(value, isCanonicalDate) ? value : undefined;
+      return isTime(value, isCanonicalDate, 5_874_897) ? value : undefined;
     case "json":
       return JSON.stringify(value);
   }
@@ -115,8 +116,21 @@ export function refusalOf({ name, type }: Pick<Column, "name" | "type">, value: 
   return `column "${name}" (${type}) cannot hold ${told}`;
 }
 
-function isTime(value: ColumnValue, isCanonical: (text: string) => boolean): value is string {
-  return typeof value === "string" && (isCanonical(value) || NO_END.test(value));
+function isTime(
+  value: ColumnValue,
+  isCanonical: (text: string) => boolean,
+  lastYear: number,
+): value is string {
+  if (typeof value !== "string") return false;
+  if (isCanonical(value) || NO_END.test(value)) return true;
+  const [, digits, rest = "", isBefore] = OTHER_YEAR.exec(value) ?? [];
+  const year = isBefore ? 1 - Number(digits) : Number(digits);
+  const isKnown =
+    year < 1
+      ? year > -4713 || (year === -4713 && rest >= "-11-24")
+      : year > 9999 && year <= lastYear;
+  // Days are the same every 400 years.
+  return isKnown && isCanonical(timeOf(`${2000 + (((year % 400) + 400) % 400)}${rest}`));
 }
 
 function real(value: ColumnValue): Held {
