@@ -193,10 +193,11 @@ export const SETTINGS = {
       (issuer) => issuer !== OWN_ISSUER,
       `must not be ${OWN_ISSUER}: that is this service itself`,
     ),
-    { about: "Issuer that the identity provider's tokens must name." },
+    { about: "Issuer that the identity provider's tokens must name.", needs: ["JWT_JWKS_URL"] },
   ),
   jwtAudience: setting("JWT_AUDIENCE", text, {
     about: "Audience that the identity provider's tokens must name.",
+    needs: ["JWT_JWKS_URL"],
   }),
   apiKeyPepper: setting("API_KEY_PEPPER", secretKey, {
     about:

@@ -153,6 +153,7 @@ const REPLY_HEADERS = [
   ...["X-Request-Id", "Retry-After", "Allow", "WWW-Authenticate", "RateLimit", "RateLimit-Policy"],
   ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
   ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", DEPLOYMENT_HEADER, "X-Run-Id"],
+  "Content-Disposition",
 ].join(", ");
 
 /** The answer to a browser that asks whether a page may send a request; null for any other request. */

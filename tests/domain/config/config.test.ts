@@ -307,6 +307,8 @@ describe("readConfig() of an environment with problems", () => {
       { JWT_JWKS_URL: "https://id/keys", JWT_ISSUER: "i" },
       "JWT_JWKS_URL also needs JWT_ISSUER and JWT_AUDIENCE",
     ],
+    ["D-1.3.14", { JWT_ISSUER: "i" }, "JWT_ISSUER also needs JWT_JWKS_URL"],
+    ["D-1.3.14", { JWT_AUDIENCE: "a" }, "JWT_AUDIENCE also needs JWT_JWKS_URL"],
     [
       "D-1.3.14",
       { JWT_JWKS_URL: "id/keys", JWT_ISSUER: "i", JWT_AUDIENCE: "a" },

@@ -24,7 +24,7 @@ export const addCommands: AddCommands = (parent, run) => {
   declareCommand(parent, "doctor")
     .description(
       "Checks the configuration, the store, the tables and the remote deployment, and says what to do. " +
-        "Exit code 1 when a check fails; warnings leave it 0.",
+        "Warnings leave the exit code 0.",
     )
     .action(
       run(async (tools) => {

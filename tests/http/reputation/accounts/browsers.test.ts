@@ -234,6 +234,8 @@ describe("CORS", () => {
       const reply = await app.send(path, { headers: { Origin: ORIGIN } });
       const exposed = reply.headers.get("access-control-expose-headers") ?? "";
       expect(exposed).toContain("Retry-After");
+      // Of an exported file, its name.
+      expect(exposed).toContain("Content-Disposition");
       const own = /^(?!access-control-|vary$|date$|content-|cache-control$)/;
       for (const name of [...reply.headers.keys()].filter((each) => own.test(each))) {
         expect(exposed.toLowerCase().split(", ")).toContain(name);
