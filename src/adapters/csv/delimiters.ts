@@ -51,7 +51,7 @@ export class HeaderLine {
     });
     if (other === undefined) return null;
     const name = other === "\t" ? "tab" : `"${other}"`;
-    return `Give --delimiter ${name}, which seems to separate the fields of the file`;
+    return `Name the delimiter ${name}, which seems to separate the fields of the file`;
   }
 }
 

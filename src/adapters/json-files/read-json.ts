@@ -56,7 +56,7 @@ function addRecord(found: FoundRecord[], text: string, line: number): void {
 }
 
 const ONE_ARRAY =
-  "a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)";
+  "a JSON file must hold one array of objects; for one object per line name the format ndjson";
 /** Longer names are in no path. */
 const MAX_NAME_CHARS = 1_000;
 

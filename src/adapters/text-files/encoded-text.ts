@@ -39,8 +39,7 @@ export async function* decodeText(
       yield decoder.decode();
     } catch (cause) {
       if (!(cause instanceof TypeError)) throw cause;
-      const advice =
-        encoding === null ? ": name its encoding, such as latin1 or utf-16 (--encoding)" : "";
+      const advice = encoding === null ? ": name its encoding, such as latin1 or utf-16" : "";
       const problem = `${name} is not text in ${label.toUpperCase()}${advice}`;
       throw new AppError("file_failed", problem, { cause });
     }

@@ -292,7 +292,7 @@ describe("repsync import", () => {
     expect([wrong.code, wrong.stdout]).toEqual([1, ""]);
     expect(wrong.stderr).toBe(
       'Line 1 must name the columns of the file; it lacks the key of "goods": "sku"\n' +
-        'Give --delimiter ";", which seems to separate the fields of the file\n',
+        'Name the delimiter ";", which seems to separate the fields of the file\n',
     );
     for (const [name, character] of [
       ["tab", "\t"],

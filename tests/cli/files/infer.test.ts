@@ -236,19 +236,19 @@ describe("repsync tables infer", () => {
       "bytes.csv",
       Uint8Array.of(0x61, 0xff),
       1,
-      '"bytes.csv" is not text in UTF-8: name its encoding, such as latin1 or utf-16 (--encoding)',
+      '"bytes.csv" is not text in UTF-8: name its encoding, such as latin1 or utf-16',
     ],
     [
       "wide.csv",
       Buffer.from("id,v\n1,x\n", "utf16le"),
       1,
-      '"wide.csv" is not text in UTF-8: name its encoding, such as latin1 or utf-16 (--encoding)',
+      '"wide.csv" is not text in UTF-8: name its encoding, such as latin1 or utf-16',
     ],
     [
       "wide.ndjson",
       Buffer.from('{"id":1}\n', "utf16le").swap16(),
       1,
-      '"wide.ndjson" is not text in UTF-8: name its encoding, such as latin1 or utf-16 (--encoding)',
+      '"wide.ndjson" is not text in UTF-8: name its encoding, such as latin1 or utf-16',
     ],
     ["cut.json", '[{"a":1}', 1, '"cut.json": Line 1: the file ends inside the JSON array'],
     [

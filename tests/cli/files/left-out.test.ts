@@ -86,10 +86,10 @@ describe("what is no table", () => {
     };
     const features = '{"bbox": [1],\n"features": [{"id": 1}]}';
     expect(await failure("a.json", features)).toBe(
-      'Line 2: a JSON file must hold one array of objects; for one object per line name the format ndjson (--format); "features" holds one here: name the path features',
+      'Line 2: a JSON file must hold one array of objects; for one object per line name the format ndjson; "features" holds one here: name the path features',
     );
     expect(await failure("d.json", '{"tags": [1], "owner": {"id": 1}}')).toBe(
-      "Line 1: a JSON file must hold one array of objects; for one object per line name the format ndjson (--format)",
+      "Line 1: a JSON file must hold one array of objects; for one object per line name the format ndjson",
     );
     expect(await failure("b.json", features, "data")).toBe(
       'Line 2: there is no array at "data" in the JSON document',
@@ -98,7 +98,7 @@ describe("what is no table", () => {
       "Line 1: the file ends inside the JSON document",
     );
     expect(await failure("d.csv", latin1("name\nKöln\n"))).toEndWith(
-      "is not text in UTF-8: name its encoding, such as latin1 or utf-16 (--encoding)",
+      "is not text in UTF-8: name its encoding, such as latin1 or utf-16",
     );
   });
 });

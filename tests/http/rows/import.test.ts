@@ -304,6 +304,29 @@ test("D-14.4.2 what is asked wrongly is refused before the first byte", async ()
   expect(forced.text).toContain("Set to null, because the file does not have this column: at");
 });
 
+test("D-14.4.2, D-14.4.3 what a file needs is told by names that its parameters have too", async () => {
+  const app = await startRunApp({ tables: { stock: STOCK } });
+  const bytes = Uint8Array.from([...Buffer.from("sku\n"), 0xe4]);
+  const encoding = "The file is not text in UTF-8: name its encoding, such as latin1 or utf-16";
+  for (const [query, file, error] of [
+    ["", fileOf(bytes), encoding],
+    [
+      "?delimiter=,",
+      fileOf("sku;qty\na;1\n"),
+      'Line 1 must name the columns of the file; it lacks the key of "stock": "sku"; name the delimiter ";", which seems to separate the fields of the file',
+    ],
+    [
+      "",
+      fileOf('{"sku":"a"}\n', "application/json"),
+      "Line 1: a JSON file must hold one array of objects; for one object per line name the format ndjson",
+    ],
+  ] as const) {
+    expect(resultOf(await app.ask(`/import/stock${query}`, file))).toMatchObject({ error });
+  }
+  const guess = await app.ask("/infer?name=p", fileOf(bytes));
+  expect(guess.json).toEqual({ error: encoding });
+});
+
 test("D-8.6, D-14.4.2 with the session cookie a file comes from a page of this service, as one of the three types", async () => {
   const app = await startRunApp();
   const cookie = { Cookie: `repsync_session=${app.admin.token}` };
