@@ -1,5 +1,8 @@
 // Copies a store of any kind into an empty one of any kind, and compares each item of both. D-10.7.
 import { AppError } from "../../domain/shared/errors.ts";
+import type { JsonValue } from "../../domain/shared/json.ts";
+import { MAX_KEY_VALUE_CHARS } from "../../domain/shared/limits.ts";
+import { cutText } from "../../domain/shared/text.ts";
 import { keyOf } from "../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../domain/sync/rows/row-text.ts";
 import { isNumberedByStore, type Table } from "../../domain/sync/table/table.ts";
@@ -126,7 +129,7 @@ async function refuseUnheld(
       if (refusals.length === 0) continue;
       unheld++;
       if (named.length === MOST_NAMED) continue;
-      const key = JSON.stringify(table.keyColumns.map(({ name }) => row[name] ?? null));
+      const key = shownKey(keyOf(table, row));
       const what = "row" in item ? "row" : "the tombstone";
       named.push(`table "${part.name}", ${what} ${key}: ${refusals.join("; ")}`);
     }
@@ -135,6 +138,12 @@ async function refuseUnheld(
   if (unheld > named.length) named.push(`and ${unheld - named.length} more`);
   const problems = named.map((detail) => ({ pointer: "", detail }));
   throw new AppError("conflict", "The new store cannot hold some of the rows", { problems });
+}
+
+function shownKey(key: readonly JsonValue[]): string {
+  return JSON.stringify(key, (_, value: unknown) =>
+    typeof value === "string" ? cutText(value, MAX_KEY_VALUE_CHARS) : value,
+  );
 }
 
 /** Throws `conflict` with the rows of a part that not even a store of their kind could have back as they are. D-10.7. */
@@ -167,7 +176,7 @@ function requireNone(
   const problems = part.items.flatMap((item) => {
     const problem = problemOf(item);
     if (problem === null) return [];
-    const key = JSON.stringify(keys.map((name) => item.row[name] ?? null));
+    const key = shownKey(keys.map((name) => item.row[name] ?? null));
     return [{ pointer: "", detail: `table "${part.name}", row ${key}: ${problem}` }];
   });
   if (problems.length === 0) return;

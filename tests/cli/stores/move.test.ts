@@ -213,15 +213,17 @@ onEveryBackend("a move", (to) => {
         tool.run(sql);
       };
       change("INSERT INTO samples (a_text) VALUES ('without a key')");
+      change("INSERT INTO samples (name) VALUES (printf('%.9000c', 'k'))");
       const odd = await cli(url, ["move", target]);
       const lines = [
         "The new store cannot hold some of the rows:",
         '- table "samples", row ["odd"]: column "an_integer" (integer) cannot hold the text "no number"; column "a_datetime" (datetime) cannot hold the text "soon"',
         '- table "samples", row ["json"]: column "a_text" (text) cannot hold the text "nul \\u0000 in it"',
         '- table "samples", row [null]: column "name" is of the key, and may not be null',
+        `- table "samples", row ["${"k".repeat(100)}"]: its key has more than 2000 bytes, for which an index of PostgreSQL may have no room`,
       ];
       expect([odd.code, odd.stderr]).toEqual([1, `${lines.join("\n")}\n`]);
-      change("DELETE FROM samples WHERE name IS NULL");
+      change("DELETE FROM samples WHERE name IS NULL OR length(name) = 9000");
       const held = await restart(url);
       const plain = { an_integer: null, a_boolean: null, a_datetime: null, a_text: null };
       const records = ["odd", "json"].map((name) => ({ name, required: "r", ...plain }));
