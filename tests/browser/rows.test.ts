@@ -318,6 +318,37 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       expect(await rowsOf(app)).toHaveLength(2);
     });
 
+    test("D-9.4.11 nobody leaves a row that was typed in without a question", async () => {
+      const app = await startRunApp({ backend, tables: ITEMS });
+      await app.push("items", { records: [item(1, 1)] });
+      const { page, expectGood } = await open(app);
+      const dialog = page.getByRole("dialog");
+      const answer = async (name: string) => {
+        await dialog.getByText("Leave before the row is saved?").waitFor();
+        await dialog.getByRole("button", { name, exact: true }).click();
+        await dialog.waitFor({ state: "detached" });
+      };
+      await page.getByRole("link", { name: "a/b é" }).click();
+      await press(page, "Edit");
+      await field(page, "sold").selectOption("true");
+      await page.getByRole("link", { name: "All rows of items" }).click();
+      await dialog.waitFor();
+      await expectGood();
+      await answer("Back");
+      await page.goBack();
+      await answer("Back");
+      expect(await field(page, "sold").inputValue()).toBe("true");
+      await press(page, "Save");
+      await page.getByText("The row was saved").waitFor();
+      await page.getByRole("link", { name: "All rows of items" }).click();
+      await page.getByRole("link", { name: "Add row" }).click();
+      await field(page, "shop").fill("s");
+      await page.getByRole("link", { name: "All rows of items" }).click();
+      await answer("Leave");
+      await page.getByText("1 row", { exact: true }).waitFor();
+      expect(await rowsOf(app)).toMatchObject([{ title: "Title 1", sold: true }]);
+    });
+
     test("D-14.3 what somebody else changed meanwhile is shown beside one's own, and which stands is asked", async () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       await app.push("items", { records: [item(1, 1)] });
@@ -335,6 +366,9 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
           .getByText(text, { exact: true })
           .waitFor();
       }
+      // What only they changed stays as they have it.
+      const prices = page.getByRole("row", { name: /^price/ }).locator("td");
+      expect(await prices.allInnerTexts()).toEqual(["9", "9", "1.50"]);
       await expectGood();
       await press(page, "Write mine");
       await page.getByText("The row was saved").waitFor();

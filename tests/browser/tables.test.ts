@@ -162,7 +162,8 @@ describe.skipIf(!chromiumAvailable)("the page Tables", () => {
     await page.getByText("This table has no rows").waitFor();
     await expectGood();
     await page.goto(`${app.url}/console/tables/${encodeURIComponent(EVIL)}`);
-    await page.getByRole("alert").waitFor();
+    await page.getByText("There is no such table").waitFor();
+    expect(await page.getByText(/Add row|Import a file|Search/).count()).toBe(0);
     await expectGood();
   });
 });

@@ -25,6 +25,7 @@ interface ActionFormProps {
   /** When it rejects, the form shows why and keeps everything. */
   readonly onSubmit: (typed: Typed) => unknown;
   readonly onBack?: () => unknown;
+  readonly onTyped?: () => void;
   readonly look?: "main" | "danger";
   /** Fields stand side by side where there is room. */
   readonly isRow?: boolean;
@@ -63,6 +64,7 @@ export function ActionForm(props: ActionFormProps) {
       ref={form}
       class={isRow ? undefined : "form"}
       noValidate={isUnchecked}
+      onInput={props.onTyped}
       onSubmit={(event) => {
         event.preventDefault();
         void run();

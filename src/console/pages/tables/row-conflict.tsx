@@ -113,7 +113,8 @@ export function RowConflict({ versions, insistName, onInsist, onYield }: RowConf
 
 /** The versions to choose from come first, as a narrow screen shows little more. */
 function columnsOf({ was, mine, now }: RowVersions): readonly Column<string>[] {
-  const wanted: Fields = { ...was, ...mine };
+  // What was not changed here stays as it is now.
+  const wanted: Fields = { ...was, ...(mine && now), ...mine };
   const versionOf = (title: string, row: Fields | null): Column<string> => {
     return { title, cell: (name) => <ValueText value={row?.[name]} /> };
   };

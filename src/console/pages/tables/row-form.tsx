@@ -1,3 +1,4 @@
+import { useState } from "preact/hooks";
 import { readTyped } from "../../../domain/sync/by-hand/typed-value.ts";
 import type { ListedTable, Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
@@ -12,6 +13,7 @@ import {
   type Typed,
 } from "../../components/form.tsx";
 import { type Fields, ValueText, valueText } from "../../components/text.tsx";
+import { useLeaveQuestion } from "../../state/router.ts";
 import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
 
 interface RowFormProps {
@@ -51,6 +53,9 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
     [listed.timestamp_column, isNumbered(listed) ? "id" : null],
   );
 
+  const [isTyped, setTyped] = useState(false);
+  useLeaveQuestion(isTyped ? "Leave before the row is saved? What was typed is lost then" : "");
+
   if (versions !== null) {
     const { was, mine, now } = versions;
     return (
@@ -70,7 +75,13 @@ export function RowForm({ listed, row, onSaved, onLeft }: RowFormProps) {
   }
 
   return (
-    <ActionForm name="Save" isUnchecked onSubmit={submit} onBack={() => onLeft(row)}>
+    <ActionForm
+      name="Save"
+      isUnchecked
+      onTyped={() => setTyped(true)}
+      onSubmit={submit}
+      onBack={() => onLeft(row)}
+    >
       {columns.map((column) => (
         <ColumnField key={column.name} column={column} isNew={row === null} />
       ))}

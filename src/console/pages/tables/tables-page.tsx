@@ -4,7 +4,7 @@ import { type Column, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, Loaded, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { ImportPage } from "./import-page.tsx";
 import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
-import { IMPORT, RowPage, tableAddress } from "./row-page.tsx";
+import { ALL_TABLES, IMPORT, RowPage, tableAddress } from "./row-page.tsx";
 import { TableRows } from "./table-rows.tsx";
 
 /** The tables of the registry, also with synchronization disabled; the rows of `table`, or its row with the key `row`. D-9.4, D-14.5. */
@@ -17,14 +17,13 @@ export function TablesPage({ table, row }: Readonly<Record<string, string>>) {
 function OneTable({ name, row }: { readonly name: string; readonly row: string | null }) {
   const tables = useReply("get /api/v1/sync/tables", {});
   const listed = tables.data?.tables.find(({ table }) => table === name) ?? null;
+  if (tables.data !== null && listed === null)
+    return <EmptyState title="There is no such table">{ALL_TABLES}</EmptyState>;
   if (row === null) return <TableRows table={name} listed={listed} />;
+  const Page = row === IMPORT ? ImportPage : RowPage;
   return (
     <ResourceView resource={tables} name="the table">
-      {() => {
-        if (listed === null) return <EmptyState title="There is no such table" />;
-        if (row === IMPORT) return <ImportPage listed={listed} />;
-        return <RowPage listed={listed} row={row} />;
-      }}
+      {() => listed !== null && <Page listed={listed} row={row} />}
     </ResourceView>
   );
 }
