@@ -350,7 +350,9 @@ describe("repsync import and export", () => {
     expect(shown.shown()).toContain("import notes [");
     const piped = await runCli(["import", "notes", "in.csv"], { folder, env });
     expect(piped.stdout).toBe("notes: 50,000 rows imported: 50,000 same\n");
-    expect(piped.stderr).toBe("Set to null, because the file does not have this column: body\n");
+    expect(piped.stderr).toBe(
+      "1 warning:\n  line 1: Set to null, because the file does not have this column: body\n",
+    );
   });
 
   test("D-4.12 a narrow terminal shows fewer figures, none of them cut, and a dumb one lines", async () => {

@@ -102,9 +102,13 @@ describe("tables infer and import", () => {
     );
     const other = await cli("import", "sales", "feb.csv", "--dry-run");
     expect(other.stdout).toBe("sales: 2 rows would be imported: 1 changed, 1 same\n");
-    expect(other.stderr).toBe(
-      "1 row got other contents, as records have the numbers that they had: --append numbers on behind the last row\n",
-    );
+    const message =
+      "1 row got other contents, as records have the numbers that they had: --append numbers on behind the last row";
+    expect(other.stderr).toBe(`1 warning:\n  line 1: ${message}\n`);
+    const told = await cli("import", "sales", "feb.csv", "--dry-run", "--json");
+    expect(JSON.parse(told.stdout)).toMatchObject({
+      ...{ warnings: [{ line: 1, column: null, value: null, message }], warning_count: 1 },
+    });
     expect((await cli("import", "sales", "feb.csv", "--append")).stdout).toBe(
       "sales: 2 rows imported: 2 new\n",
     );

@@ -240,8 +240,10 @@ describe("CSV files", () => {
     expect(found.map(({ record }) => record)).toEqual([{ shop: "a", sku: "1;2", price: "1,5" }]);
     expect((await read("csv", text)).problem).toBe(
       'Line 1 must name the columns of the file; it lacks the key of "items": "shop", "sku"; ' +
-        'give --delimiter ";", which seems to separate the fields of the file',
+        'name the delimiter ";", which seems to separate the fields of the file',
     );
-    expect((await read("csv", '"Shop"\t"SKU"\na\tb\n')).problem).toContain("give --delimiter tab");
+    expect((await read("csv", '"Shop"\t"SKU"\na\tb\n')).problem).toContain(
+      "name the delimiter tab",
+    );
   });
 });

@@ -133,7 +133,6 @@ async function checkRoundTrip(
       ...{ table: target, isLax: false, numbers: null, append: "--append", report },
       records: () => recordsOf(format, { table: target, text, chunkChars: 11 }),
       stop: new AbortController().signal,
-      onNote: () => {},
     });
     const { counts } = report;
     const failed = rows.length - expected.length;

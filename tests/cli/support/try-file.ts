@@ -83,7 +83,6 @@ export async function tryFile(folder: string, file: FileOnDisk, isDry = false): 
           ...{ table: formed, onHeader },
           encoding: file.wishes?.files?.encoding ?? null,
         }),
-      onNote: () => {},
     });
     source.close();
     return { counts: report.counts, failures: report.failures.told };

@@ -192,7 +192,6 @@ async function importFile(
         stop,
         report,
         records: (onHeader) => source.records({ table, encoding, onHeader }),
-        onNote: (text) => output.warn(text),
         onProgress: () => {
           const { totalBytes } = source;
           // The file may grow while it is read.

@@ -35,8 +35,6 @@ interface ImportJob {
   readonly report: ImportReport;
   /** Given where the report is kept: it names nobody who was erased. D-8.2. */
   readonly names?: Names;
-  /** Called with notes on the whole file. */
-  onNote(text: string): void;
   /** Called after each batch. */
   onProgress?(): void;
 }
@@ -84,7 +82,7 @@ export async function importFile(writer: ImportWriter, job: ImportJob): Promise<
   await writeBatch();
   const { changed } = report.counts;
   if (numbers?.isByPlace !== true || changed === 0) return;
-  job.onNote(
+  report.addNote(
     `${countOf(changed, "row")} got other contents, as records have the numbers that they had: ${job.append} numbers on behind the last row`,
   );
 }
@@ -146,7 +144,7 @@ function refusedProblem({ message, column }: Refusal, record: JsonValue): Record
 }
 
 function tellHeader(
-  { table, report, onNote }: ImportJob,
+  { table, report }: ImportJob,
   reader: RecordReader,
   { line, unknown, numbered, missing }: CsvHeader,
 ): void {
@@ -155,12 +153,12 @@ function tellHeader(
     if (field !== null) report.warnings.add({ line, ...field });
   }
   if (numbered.length > 0) {
-    onNote(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
+    report.addNote(`Left out, because the store numbers rows itself: ${numbered.join(", ")}`);
   }
   const empty = missing.filter((name) => !table.stamped || name !== table.timestampColumn);
   if (empty.length > 0) {
     const columns = empty.length === 1 ? "this column" : "these columns";
-    onNote(`Set to null, because the file does not have ${columns}: ${empty.join(", ")}`);
+    report.addNote(`Set to null, because the file does not have ${columns}: ${empty.join(", ")}`);
   }
 }
 

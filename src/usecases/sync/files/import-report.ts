@@ -43,6 +43,11 @@ export class ImportReport {
     this.isDryRun = isDryRun;
   }
 
+  /** Adds a warning on the whole file. */
+  addNote(message: string): void {
+    this.warnings.add({ line: 1, column: null, value: null, message });
+  }
+
   addChange(change: ImportChange): void {
     if (this.#changes.length < MAX_CHANGES) this.#changes.push(change);
   }

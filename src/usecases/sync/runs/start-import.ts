@@ -120,13 +120,11 @@ async function importBytes(
   const whole = request.whole === null ? null : new WholeFile(writer, table);
   const encoding = request.form.encoding ?? null;
   const stop = started.stopping;
-  const onNote = (message: string) =>
-    report.warnings.add({ line: 1, column: null, value: null, message });
   const chunks = (known: typeof encoding) =>
     files.decode(bytes, { name: "The file", encoding: known });
   try {
     const elsewhere = await rowsElsewhere(deps, table);
-    if (elsewhere !== null) onNote(`${elsewhere}: pull them instead, with their times`);
+    if (elsewhere !== null) report.addNote(`${elsewhere}: pull them instead, with their times`);
     await importFile(whole ?? writer, {
       table,
       isLax,
@@ -137,7 +135,6 @@ async function importBytes(
       stop,
       requireStill: () => request.requireStill(),
       records: recordsOf(files, { format, table, encoding, chunks }),
-      onNote,
       onProgress: () => started.tellProgress(),
     });
     if (whole !== null) {
@@ -150,7 +147,7 @@ async function importBytes(
           await request.requireStill();
         },
         isAllowed: async () => true,
-        onRefused: onNote,
+        onRefused: (text) => report.addNote(text),
       });
     }
   } finally {
