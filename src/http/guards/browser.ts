@@ -151,9 +151,8 @@ const REQUEST_HEADERS = [
 /** Headers that a page may not read by itself. */
 const REPLY_HEADERS = [
   ...["X-Request-Id", "Retry-After", "Allow", "WWW-Authenticate", "RateLimit", "RateLimit-Policy"],
-  ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"],
+  ...["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "Content-Disposition"],
   ...["X-Content-SHA256", "X-Original-Size", "X-Sync-Extensions", DEPLOYMENT_HEADER, "X-Run-Id"],
-  "Content-Disposition",
 ].join(", ");
 
 /** The answer to a browser that asks whether a page may send a request; null for any other request. */

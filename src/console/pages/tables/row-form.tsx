@@ -117,7 +117,10 @@ function ColumnField({ column, isNew }: { readonly column: TypedColumn; readonly
         value={text}
         isLong={type === "json" || text.length > LONG_CHARS || text.includes("\n")}
         hints={NAME_HINTS}
-        check={(typed) => problemOf(column, typed)}
+        check={(typed) => {
+          const read = readTyped(column, column, typed);
+          return "message" in read ? read.message : null;
+        }}
       />
       {type === "text" && nullable && (
         <CheckField
@@ -153,12 +156,6 @@ function changesIn(columns: readonly TypedColumn[], typed: Typed, isNew: boolean
     changes[name] = read.value;
   }
   return changes;
-}
-
-/** Null for a text that the column's type takes. */
-function problemOf(column: TypedColumn, text: string): string | null {
-  const read = readTyped(column, column, text);
-  return "message" in read ? read.message : null;
 }
 
 /** As fields hold it, with LF; empty for null. */
