@@ -109,8 +109,8 @@ const FILES: readonly RealFile[] = [
       columns: { ...GERMAN_ENTRY.columns, Preis: { type: "text" }, Geandert_am: { type: "text" } },
     },
     reasons: {
-      Preis: 'numbers such as "1.234,50": name --decimal ,',
-      Geandert_am: `dates such as "24.11.2025": name --date-format 'DD.MM.YYYY HH:mm'`,
+      Preis: 'numbers such as "1.234,50": name the decimal sign ,',
+      Geandert_am: `dates such as "24.11.2025": name the date format 'DD.MM.YYYY HH:mm'`,
     },
     imported: [2, []],
   },

@@ -35,7 +35,7 @@ test("D-14.4.3 a guess tells what the registry needs, and why", async () => {
   });
   const dated = await app.ask("/infer?name=p", fileOf("id,day\n1,24.11.2025\n2,25.11.2025\n"));
   expect((dated.json["columns"] as object[])[1]).toMatchObject({
-    reason: `dates such as "24.11.2025": name date_format 'DD.MM.YYYY'`,
+    reason: `dates such as "24.11.2025": name the date format 'DD.MM.YYYY'`,
   });
   const other = await app.ask("/infer?name=p&key=sku,price&timestamp=none", fileOf(csv));
   expect(other.json).toMatchObject({ key: { columns: ["sku", "price"] } });
@@ -46,7 +46,7 @@ test("D-14.4.3 a guess tells what the registry needs, and why", async () => {
   });
   const numbers = await app.ask("/infer?name=p", fileOf('[{"a":1.5},{"a":2}]', "application/json"));
   expect((numbers.json["warnings"] as string[])[0]).toBe(
-    "a tells rows apart, but no key may be numeric: try type a=text key a",
+    "a tells rows apart, but no key may be numeric: try the type a=text and the key a",
   );
   const damaged = '{"id":1,"":1,"n":1}\n{"id":\n{"id":2,"n":"x"}\n';
   const part = await app.ask(

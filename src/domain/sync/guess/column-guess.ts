@@ -227,11 +227,11 @@ export class ColumnGuess {
       // Day and month may be the other way round.
       const other = others.find((one) => one.length === first?.length && one[0] !== first[0]);
       const choice = other === undefined ? `'${first}'` : `'${first}' or '${other}'`;
-      return `dates such as ${texts.text}: name --date-format ${choice}`;
+      return `dates such as ${texts.text}: name the date format ${choice}`;
     }
     const isNumber = this.#hasCommas && this.#all([...NUMBERS, "text"]);
     if (!isNumber || this.#signs.length === 0) return null;
-    return `numbers such as ${texts.text}: name --decimal ${this.#signs.join(" or ")}`;
+    return `numbers such as ${texts.text}: name the decimal sign ${this.#signs.join(" or ")}`;
   }
 
   /** Names the few values without which the column would have another type than text. */

@@ -240,14 +240,14 @@ export class TableGuess {
     if (key?.isByValues === true) {
       const basis = this.#records === 0 ? "the header alone" : countOf(this.#records, "record");
       warnings.push(
-        `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another with --key`,
+        `the key ${namesOf(key)} is a guess from ${basis}: look at it, or name another`,
       );
     }
     for (const field of key === null ? yield* this.#key.distinct() : []) {
       const { name = field } = this.#columns.get(field) ?? {};
       const type = this.#columns.get(field)?.type();
       if (type !== "numeric" && type !== "real") continue;
-      const way = `try --type ${name}=text --key ${name}`;
+      const way = `try the type ${name}=text and the key ${name}`;
       warnings.push(`${name} tells rows apart, but no key may be ${type}: ${way}`);
     }
     for (const near of yield* this.#key.nearly()) {
@@ -366,7 +366,7 @@ function timelessReason(columns: readonly ColumnGuess[], isWanted: boolean): str
   const misfits = named?.misfits("datetime") ?? null;
   if (named === undefined) return "no column is named as the time of a change";
   if (misfits === null) return `${named.name} is named as a time, but has no values`;
-  const way = `--timestamp ${named.name} takes it all the same, and an import fails those rows`;
+  const way = "named as the timestamp it is taken all the same, and an import fails those rows";
   return `${named.name} is named as a time, but ${named.fitText(misfits, "none")}; ${way}`;
 }
 

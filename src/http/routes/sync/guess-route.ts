@@ -79,22 +79,15 @@ function guessItem(guess: FileGuess) {
         misfits === null
           ? []
           : [`${misfits.count} of its values, the first ${misfits.text} in line ${misfits.line}`];
-      return { ...column, reason: byParameters(column.reason), problems };
+      return { ...column, problems };
     }),
     key: entry === null ? null : { columns: entry.upsert_key, reason: keyReason ?? "" },
     warnings: [
-      ...guess.warnings.map(byParameters),
+      ...guess.warnings,
       ...(leftOut.length === 0 ? [] : [`Left out, as no column can have the name: ${names}`]),
       ...(unread === 0 ? [] : [`Left out: ${unread} that cannot be read; ${firstUnread}`]),
       ...(entry === null ? ["No columns identify a row: name the key, or number the rows"] : []),
     ],
     records: guess.records,
   };
-}
-
-/** Names options as parameters of the query. */
-function byParameters(text: string): string {
-  return text.replace(/--(date-format|decimal|key|timestamp|type)\b/g, (_, name: string) =>
-    name.replace("-", "_"),
-  );
 }

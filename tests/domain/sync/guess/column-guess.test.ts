@@ -124,21 +124,21 @@ describe("fields of a CSV file", () => {
       '1 of 3 values is no number, the first "n/a" in line 4, empty in 1',
     );
     for (const [fields, reason] of [
-      [["31.01.2026"], `dates such as "31.01.2026": name --date-format 'DD.MM.YYYY'`],
-      [["1.2.2026", "31.12.2026"], `dates such as "1.2.2026": name --date-format 'D.M.YYYY'`],
+      [["31.01.2026"], `dates such as "31.01.2026": name the date format 'DD.MM.YYYY'`],
+      [["1.2.2026", "31.12.2026"], `dates such as "1.2.2026": name the date format 'D.M.YYYY'`],
       [
         ["2026/01/31 10:00"],
-        `dates such as "2026/01/31 10:00": name --date-format 'YYYY/MM/DD HH:mm'`,
+        `dates such as "2026/01/31 10:00": name the date format 'YYYY/MM/DD HH:mm'`,
       ],
-      [["01/31/2026"], `dates such as "01/31/2026": name --date-format 'MM/DD/YYYY'`],
+      [["01/31/2026"], `dates such as "01/31/2026": name the date format 'MM/DD/YYYY'`],
       [
         ["01/02/2026"],
-        `dates such as "01/02/2026": name --date-format 'DD/MM/YYYY' or 'MM/DD/YYYY'`,
+        `dates such as "01/02/2026": name the date format 'DD/MM/YYYY' or 'MM/DD/YYYY'`,
       ],
-      [["1.234,50", "7"], 'numbers such as "1.234,50": name --decimal ,'],
-      [["1,234", "12,500", "7"], 'numbers such as "1,234": name --decimal , or .'],
-      [["1,234", "12,50"], 'numbers such as "1,234": name --decimal ,'],
-      [["1,234", "1,234.50"], 'numbers such as "1,234": name --decimal .'],
+      [["1.234,50", "7"], 'numbers such as "1.234,50": name the decimal sign ,'],
+      [["1,234", "12,500", "7"], 'numbers such as "1,234": name the decimal sign , or .'],
+      [["1,234", "12,50"], 'numbers such as "1,234": name the decimal sign ,'],
+      [["1,234", "1,234.50"], 'numbers such as "1,234": name the decimal sign .'],
       [
         ["2026-01-31", "soon", "2026-02-01"],
         '1 of 3 values is no time, the first "soon" in line 3',

@@ -130,10 +130,10 @@ describe("what is told of the key", () => {
 
   test("D-14.1 a key that values alone suggest is a guess from so many records", () => {
     expect(warningsOf("city land: x 2; y 1")).toEqual([
-      "the key city is a guess from 2 records: look at it, or name another with --key",
+      "the key city is a guess from 2 records: look at it, or name another",
     ]);
     expect(warningsOf("city land: x 2")).toEqual([
-      "the key city is a guess from 1 record: look at it, or name another with --key",
+      "the key city is a guess from 1 record: look at it, or name another",
     ]);
     expect(warningsOf("name id: a 2; b 1")).toEqual([]);
   });
@@ -144,7 +144,7 @@ describe("what is told of the key", () => {
     ]);
     const many = Array.from({ length: 2_000 }, (_, i) => `${i < 15 ? 0 : i} ${i}`).join("; ");
     expect(warningsOf(`id n: ${many}`)).toEqual([
-      "the key id, n is a guess from 2,000 records: look at it, or name another with --key",
+      "the key id, n is a guess from 2,000 records: look at it, or name another",
       "id would do as the key, but 14 records lack or repeat a value: line 3, 4, 5, 6, 7, 8, 9, 10, 11, 12 and more",
     ]);
     const most = Array.from({ length: 2_000 }, (_, i) => `${i < 30 ? 0 : i} ${i}`).join("; ");
@@ -178,7 +178,7 @@ describe("what is told of the key", () => {
       const { entry, warnings } = guessOf(rows(text ?? ""));
       expect([entry, warnings]).toEqual([
         null,
-        [`id tells rows apart, but no key may be ${type}: try --type id=text --key id`],
+        [`id tells rows apart, but no key may be ${type}: try the type id=text and the key id`],
       ]);
     }
     expect(guessOf(rows("v w: a 1.5; a 2.5")).warnings).toEqual([]);
@@ -210,7 +210,7 @@ describe("what is told of the key", () => {
     const { entry, warnings } = headerOf("a", "b");
     expect([entry?.upsert_key, warnings]).toEqual([
       ["a"],
-      ["the key a is a guess from the header alone: look at it, or name another with --key"],
+      ["the key a is a guess from the header alone: look at it, or name another"],
     ]);
   });
 
@@ -231,7 +231,7 @@ describe("the timestamp column", () => {
     expect(reasonOf("id name: 1 a")).toBe("no column is named as the time of a change");
     expect(reasonOf("id updated_at: 1 2026-01-01; 2 soon; 3 2026-01-02; 4 -")).toBe(
       'updated_at is named as a time, but 1 of 3 values is none, the first "soon" in line 3; ' +
-        "--timestamp updated_at takes it all the same, and an import fails those rows",
+        "named as the timestamp it is taken all the same, and an import fails those rows",
     );
     expect(reasonOf("id updated_at: 1 2026-01-01", { timestamp: null })).toBe("you asked for none");
   });
