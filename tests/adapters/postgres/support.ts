@@ -107,9 +107,10 @@ export function otherProgram({ sql }: TestDatabase): OtherProgram {
   };
 }
 
-/** Has another program delete row "a" of `items`, held up in its statement until what it meets waits as well. */
-export async function duringDelete(
+/** Has another program write `items`, held up at row "last" of its statement until what it meets waits as well. */
+export async function duringStatement(
   { sql, url }: TestDatabase,
+  statement: string,
   meet: (others: SQL) => Promise<unknown>,
 ): Promise<void> {
   const others = new SQL({ url, max: 3 });
@@ -118,19 +119,20 @@ export async function duringDelete(
       select count(*)::int4 as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
     while ((await look())[0].n < wanted);
   };
-  await others.unsafe(`create function public.hold() returns trigger language plpgsql as
-      $$ begin perform pg_advisory_xact_lock(1); return old; end $$;
-    create trigger hold before delete on items for each row when (old.k = 'last') execute function public.hold()`);
+  await others.unsafe(`create function public.hold() returns trigger language plpgsql as $$ begin
+      if coalesce(new.k, old.k) = 'last' then perform pg_advisory_xact_lock(1); end if;
+      return coalesce(new, old);
+    end $$;
+    create trigger hold before insert or delete on items for each row execute function public.hold()`);
   const holder = await sql.reserve();
   await holder`select pg_advisory_lock(1)`;
   // Of a deadlock it would be the victim.
-  const text = "set deadlock_timeout = '1ms'; delete from items where k in ('a', 'last')";
-  const deleting = others.unsafe(text).execute();
+  const writing = others.unsafe(`set deadlock_timeout = '1ms'; ${statement}`).execute();
   await waiting(1);
   const meeting = meet(others);
   await waiting(2);
   await holder`select pg_advisory_unlock(1)`;
-  await Promise.all([deleting, meeting]);
+  await Promise.all([writing, meeting]);
   holder.release();
   await others.close();
 }

@@ -183,11 +183,11 @@ export class BodyTables implements TableWrites {
     const list = (some: readonly Tombstone[]) => this.#rows.list(layout, some);
     try {
       await this.#tx.attempt(async () => {
-        // Rows before tombstones, as other programs and their triggers lock them.
+        // Rows before their tombstones, as other programs and their triggers lock them.
         await this.#removeAll(layout, removed);
-        await forget();
         await list(decided.listed);
         await this.#putAll(putting, rows);
+        await forget();
       });
       return NONE_REFUSED;
     } catch (error) {
@@ -196,10 +196,10 @@ export class BodyTables implements TableWrites {
     let refused = NONE_REFUSED;
     const finding = this.#tx.attempt(async () => {
       const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
-      await forget();
       // A key that is too long for an index has no row, so its tombstone is not needed.
       await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
+      await forget();
       refused = refusedOf(sending, { deletes, records });
       // Refused together, and none of them alone, as by a rule about several rows: all of them are written then.
       if (refused.records.length + refused.deletes.length > 0) throw UNDONE;

@@ -7,7 +7,7 @@ import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, duringDelete, type TestDatabase } from "../support.ts";
+import { databaseTest, duringStatement, type TestDatabase } from "../support.ts";
 
 const ENTRY: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"], stamped: true },
@@ -160,7 +160,8 @@ describe.skipIf(!postgresAvailable)(
           const table = makeTable({ ...ENTRY, deletes: true });
           await storage.tables.prepare([table]);
           await database.sql.unsafe("insert into items (k) values ('a'), ('b'), ('last')");
-          await duringDelete(database, async (others) => await others.unsafe(sql));
+          const deleting = "delete from items where k in ('a', 'last')";
+          await duringStatement(database, deleting, async (others) => await others.unsafe(sql));
           const query = { after: null, sinceTime: null, limitRows: 10 };
           const { items } = await storage.tombstones.list(table, query);
           expect(items.map(({ key }) => key["k"])).toEqual([...gone]);

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { ITEMS, ItemsWithDeletes } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, duringDelete, makeDatabase, otherProgram } from "../support.ts";
+import { databaseTest, duringStatement, makeDatabase, otherProgram } from "../support.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   tombstonesContract({
@@ -45,16 +45,26 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
     },
   );
 
-  databaseTest(
-    "D-7.6 a program that deletes a row beside repsync waits for nothing that waits for it",
-    async (database) => {
-      const program = otherProgram(database);
-      const parts = Object.assign(await database.open(), { program });
-      const items = await ItemsWithDeletes.prepare(parts);
-      await database.sql`insert into items (k) values ('a'), ('last')`;
-      await duringDelete(database, () => items.bury("a", "2025-01-01T00:00:00Z"));
-      const { items: listed } = await items.page({});
-      expect(listed.map(({ key }) => key["k"]).toSorted()).toEqual(["a", "last"]);
-    },
-  );
+  for (const [how, statement, listed] of [
+    ["deletes", "delete from items where k in ('a', 'last')", ["a", "last"]],
+    ["brings back", "insert into items (k, at) values ('a', now()), ('last', now())", []],
+  ] as const) {
+    databaseTest(
+      `D-7.6 a program that ${how} a row beside repsync waits for nothing that waits for it`,
+      async (database) => {
+        const program = otherProgram(database);
+        const parts = Object.assign(await database.open(), { program });
+        const items = await ItemsWithDeletes.prepare(parts);
+        if (how === "deletes") await database.sql`insert into items (k) values ('a'), ('last')`;
+        else await items.bury("a", "2025-01-01T00:00:00Z");
+        await duringStatement(database, statement, async () =>
+          how === "deletes"
+            ? await items.bury("a", "2025-01-01T00:00:00Z")
+            : await items.write([{ k: "a", at: "2026-01-01T00:00:00Z" }]),
+        );
+        const page = await items.page({});
+        expect(page.items.map(({ key }) => key["k"]).toSorted()).toEqual([...listed]);
+      },
+    );
+  }
 });
