@@ -179,15 +179,15 @@ export class BodyTables implements TableWrites {
     }
     this.#tx.writesRows();
     const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
-    const forget = () => this.#forget(sending);
     const list = (some: readonly Tombstone[]) => this.#rows.list(layout, some);
     try {
       await this.#tx.attempt(async () => {
         // Rows before their tombstones, as other programs and their triggers lock them.
         await this.#removeAll(layout, removed);
+        await this.#forget(sending, "removed");
         await list(decided.listed);
         await this.#putAll(putting, rows);
-        await forget();
+        await this.#forget(sending, "put");
       });
       return NONE_REFUSED;
     } catch (error) {
@@ -196,10 +196,11 @@ export class BodyTables implements TableWrites {
     let refused = NONE_REFUSED;
     const finding = this.#tx.attempt(async () => {
       const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
+      await this.#forget(sending, "removed");
       // A key that is too long for an index has no row, so its tombstone is not needed.
       await this.#findRefused(decided.listed, list);
       const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
-      await forget();
+      await this.#forget(sending, "put");
       refused = refusedOf(sending, { deletes, records });
       // Refused together, and none of them alone, as by a rule about several rows: all of them are written then.
       if (refused.records.length + refused.deletes.length > 0) throw UNDONE;
@@ -275,17 +276,21 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  async #forget({ layout, found, decided }: Sending): Promise<void> {
-    if (decided.forgotten.size === 0) return;
+  /** Forgets the tombstones of rows that were removed, which are written anew, or of all others; rules delete what was put, too. */
+  async #forget({ layout, found, decided }: Sending, of: "removed" | "put"): Promise<void> {
+    const isRemoved = of === "removed";
+    const texts = [...decided.forgotten].filter((text) => decided.removed.has(text) === isRemoved);
+    if (texts.length === 0) return;
     const keys = new Map<string, Row>();
     for (const { keyText: text, row } of decided.sent) keys.set(text, row);
     for (const [text, { row }] of found.rows) keys.set(text, row);
-    const known = Array.from(decided.forgotten, (text) => keys.get(text));
-    const gone = known.filter((key) => key !== undefined);
-    await this.#rows.remove(layout, layout.deleted, gone);
+    const gone = texts.map((text) => keys.get(text)).filter((key) => key !== undefined);
+    await this.#rows.remove(layout, layout.deleted, gone, isRemoved ? "" : OF_OTHERS);
   }
 }
 
+/** Selects tombstones of other transactions. */
+const OF_OTHERS = "and repsync_xact is distinct from pg_current_xact_id()";
 const UNDONE = new Error("Nothing of an attempt stays");
 
 function without<Item extends Pick<WriteFailure, "index">>(

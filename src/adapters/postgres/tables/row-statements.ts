@@ -78,11 +78,12 @@ export class RowStatements {
     return await this.#count(layout, text, [value, ...values]);
   }
 
-  async remove(layout: Layout, name: string, keys: readonly Row[]): Promise<number> {
+  /** Resolves to the number of removed rows. `also` is a further condition. */
+  async remove(layout: Layout, name: string, keys: readonly Row[], also = ""): Promise<number> {
     let removed = 0;
     for (const some of inParts(keys)) {
       const found = layout.byKeys("t.repsync_ctid", name);
-      const text = `delete from ${name} where ctid = any(array(${found}))`;
+      const text = `delete from ${name} where ctid = any(array(${found})) ${also}`;
       removed += await this.#count(layout, text, layout.keyLists(some));
     }
     return removed;

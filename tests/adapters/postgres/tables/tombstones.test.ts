@@ -67,4 +67,20 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
       },
     );
   }
+
+  databaseTest(
+    "D-7.6 a row that a rule deletes as soon as it comes back leaves a tombstone again",
+    async (database) => {
+      const program = otherProgram(database);
+      const parts = Object.assign(await database.open(), { program });
+      const items = await ItemsWithDeletes.prepare(parts);
+      await items.bury("a", "2025-01-01T00:00:00Z");
+      await database.sql.unsafe(`create function public.refuse() returns trigger language plpgsql as
+        $$ begin delete from items where k = new.k; return null; end $$;
+        create trigger refuse after insert on items for each row execute function public.refuse()`);
+      await items.write([{ k: "a", at: "2026-01-01T00:00:00Z" }]);
+      const { items: listed } = await items.page({});
+      expect(listed).toEqual([{ key: { k: "a" }, deletedAt: "2026-01-01T00:00:00Z" }]);
+    },
+  );
 });
