@@ -130,7 +130,7 @@ function isTime(
       ? year > -4713 || (year === -4713 && rest >= "-11-24")
       : year > 9999 && year <= lastYear;
   // Days are the same every 400 years.
-  return isKnown && isCanonical(timeOf(`${2000 + (((year % 400) + 400) % 400)}${rest}`));
+  return isKnown && isCanonical(timeOf(`${2000 + (year % 400)}${rest}`));
 }
 
 function real(value: ColumnValue): Held {

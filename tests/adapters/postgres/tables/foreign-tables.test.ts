@@ -59,9 +59,9 @@ const FITTING: Readonly<Record<string, readonly [sql: string, indexes: readonly 
      create unique index u on items (a, b) where b > 5; create unique index v on items (a, b, at)`,
     ["UNIQUE repsync_key", "repsync_order"],
   ],
-  "with one of an expression, and one in another order of texts": [
+  "with one of an expression, and some in another order of texts": [
     `create table public.items (${COLUMNS}); create unique index u on items (a, b, lower(note));
-     create unique index v on items (a text_pattern_ops, b)`,
+     create unique index v on items (a text_pattern_ops, b); create unique index w on items (a collate "POSIX", b)`,
     ["UNIQUE repsync_key", "repsync_order"],
   ],
   "with one whose making failed": [

@@ -47,6 +47,28 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
   });
 
   databaseTest(
+    "D-12.2 one fits that has all columns of an index in its order",
+    async (database) => {
+      const names = Array.from({ length: 31 }, (_, i) => `k${i}`);
+      const columns = Object.fromEntries(names.map((name) => [name, { type: "integer" }] as const));
+      const wide = {
+        ...ENTRY,
+        upsert_key: names,
+        columns: { ...columns, at: { type: "datetime" } },
+      };
+      expect(await prepared(database, makeTable(wide as TableEntry))).toBeNull();
+    },
+  );
+
+  databaseTest(
+    "D-12.2 names of the record of deletes are free in a table without one",
+    async (database) => {
+      const table = makeTable({ upsert_key: ["place"], columns: { place: { type: "text" } } });
+      expect(await prepared(database, table)).toBeNull();
+    },
+  );
+
+  databaseTest(
     "D-11.4.2 one that another program has put in its place is neither dropped nor altered",
     async (database) => {
       const { sql } = database;
