@@ -2,7 +2,7 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../reputation/people.ts";
-import { onEveryBackend } from "../support/backends.ts";
+import { onBackends, onEveryBackend, POSTGRESQL } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { type RunApp, startPair } from "./support/run-apps.ts";
 
@@ -115,5 +115,29 @@ onEveryBackend("compare()", (backend) => {
       ...{ missing_there: 1, repaired: 2, kept: 0, started_at: expect.any(String) },
       ...{ finished_at: expect.any(String), duration_ms: expect.any(Number) },
     });
+  });
+});
+
+onBackends([POSTGRESQL], "compare()", (backend) => {
+  test("D-4.10 compare() counts nothing as missing where PostgreSQL orders keys as no other store does", async () => {
+    const tables: Record<string, TableEntry> = {
+      items: {
+        ...{ upsert_key: ["since", "n"], deletes: true, timestamp_column: "at" },
+        columns: { since: { type: "datetime" }, n: { type: "integer" }, at: { type: "datetime" } },
+      },
+    };
+    const { local, remote } = await startPair({ backend, tables });
+    const at = "2026-01-01T00:00:00Z";
+    const records = Array.from({ length: 140 }, (_, n) => ({
+      since: n < 70 ? at : "infinity",
+      n,
+      at,
+    }));
+    for (const app of [local, remote]) await app.push("items", { records });
+    await local.push("items", { records: [{ since: "-infinity", n: 1, at }] });
+    const compare = { table: "items", repair: "pull", delete: true };
+    const { json } = await local.ask("/compare", jsonBody(compare));
+    expect(json["error"]).toContain("are not in their order");
+    expect((await local.rows("items")).length).toBe(141);
   });
 });

@@ -159,8 +159,11 @@ export class DigestComparison {
   /** The rows of a range at both ends, side by side, in the order of the key. */
   async *#pairs(range: DigestRange): AsyncGenerator<RowPair, void, undefined> {
     const table = this.#table;
-    const own = rowsByKey(this.#remote.run.deps, table, range);
-    const remote = this.#rowsThere(range);
+    const own = inOrder(table, rowsByKey(this.#remote.run.deps, table, range), () => {
+      const message = `The keys of "${table.name}" here are not in their order, as -infinity and years before 1 on PostgreSQL: its rows cannot be compared`;
+      return new AppError("sync_failed", message);
+    });
+    const remote = inOrder(table, this.#rowsThere(range), unordered);
     const orderOf = (a: Row, b: Row) => compareUpsertKeys(table, keyOf(table, a), keyOf(table, b));
     let here = await own.next();
     let there = await remote.next();
@@ -217,8 +220,23 @@ export class DigestComparison {
     const through = convertPosition(table, keyRow(table, sent));
     if (through === null) throw unusable("sent keys that do not fit this table");
     const isForward = after === null || compareUpsertKeys(table, after, through) < 0;
-    if (!isForward) throw unusable("sent keys that are not in their order");
+    if (!isForward) throw unordered();
     return { after, through };
+  }
+}
+
+/** Throws `error` where a row comes before the last one: its pair would count as missing, and a repair could delete it. */
+async function* inOrder(
+  table: Table,
+  rows: AsyncIterable<Row>,
+  error: () => AppError,
+): AsyncGenerator<Row, void, undefined> {
+  let last: UpsertKey | null = null;
+  for await (const row of rows) {
+    const key = keyOf(table, row);
+    if (last !== null && compareUpsertKeys(table, last, key) > 0) throw error();
+    last = key;
+    yield row;
   }
 }
 
@@ -229,6 +247,10 @@ function rowOf({ here, there }: RowPair): Row {
 /** True for the answers of servers that have no digests. */
 function hasNoDigests({ kind, reason }: RemotePeerError): boolean {
   return kind === "invalid_reply" || reason === "not_found" || reason === "refused";
+}
+
+function unordered(): AppError {
+  return unusable("sent keys that are not in their order");
 }
 
 function unusable(problem: string): AppError {
