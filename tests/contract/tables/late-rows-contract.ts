@@ -2,6 +2,7 @@ import { describe, expect } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
+import { FIRST_STAMP } from "../../../src/domain/sync/rows/stamp.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { LATE_ROWS } from "../../../src/repositories/run-collections.ts";
@@ -24,6 +25,7 @@ const ENTRY: TableEntry = {
 const ITEMS = makeTable(ENTRY);
 const OTHERS = makeTable(ENTRY, "others");
 const KEEPING = makeTable({ ...ENTRY, update_columns: ["v"] }, "keeping");
+const STAMPED = makeTable({ ...ENTRY, stamped: true }, "stamped");
 const DAYS = makeTable({ ...ENTRY, columns: { ...ENTRY.columns, at: { type: "date" } } }, "days");
 
 /** What every `LateRows` does, and what `write()` notes. */
@@ -149,6 +151,14 @@ function keptTests(harness: StoreHarness<Parts>): void {
     const look = await table.mark();
     await table.writeWith({ conflict: "newer" }, ["a", day(3), 2]);
     expect(await look()).toBe(now);
+  });
+
+  it("D-7.4, D-14.2.4 a row that stays before one of the first stamp is noted too", async (storage) => {
+    const table = await prepare(storage, STAMPED);
+    await table.write(["a", day(2)]);
+    const look = await table.mark();
+    await table.writeWith({ conflict: "newer" }, ["a", FIRST_STAMP, 2]);
+    expect(await look()).toBe(day(2));
   });
 }
 

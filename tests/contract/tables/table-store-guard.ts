@@ -32,6 +32,7 @@ const RANKS: readonly (readonly [string, here: TestTime, arriving: TestTime, sta
   ["an older one", -60, -61, true],
   ["one that is 1 µs older", "2024-01-02T00:00:00.000001Z", "2024-01-02T00:00:00Z", true],
   ["an equal one", -60, -60, false],
+  ["one of 1970", "1970-01-01T00:00:00Z", "1970-01-01T00:00:00Z", false],
   ["one that is 1 µs newer", "2024-01-02T00:00:00.001Z", "2024-01-02T00:00:00.001001Z", false],
   ["a newer one", -60, -1, false],
   ["one without a time, over one with", -60, null, true],

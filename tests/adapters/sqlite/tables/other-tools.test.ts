@@ -207,12 +207,17 @@ test("D-4.6 what a trigger passes over in silence is a failed record, and a dele
       expect(written).toMatchObject({ changed, failures, kept: [] });
     }
     const deletedAt = "2024-01-02T00:00:00Z";
-    const deleted = rows.map(({ k }, index) => ({ index, key: { k }, deletedAt }));
+    const deleted = ["a", "b", "c"].map((k, index) => ({ index, key: { k }, deletedAt }));
     expect(await writeTo(storage, table, [], { deleted })).toMatchObject({
       deleted: 1,
       refusedDeletes: [{ index: 0, message }],
     });
+    const restored = asWrites([{ k: "c", at, v: 1 }]);
+    expect(await writeTo(storage, table, restored, { conflict: "restore" })).toMatchObject({
+      changed: 0,
+      failures: [{ index: 0, message }],
+    });
     const query = { after: null, sinceTime: null, limitRows: 9 };
     const { items } = await storage.tombstones.list(table, query);
-    expect(items.map(({ key }) => key)).toEqual([{ k: "b" }]);
+    expect(items.map(({ key }) => key)).toEqual([{ k: "b" }, { k: "c" }]);
   }));
