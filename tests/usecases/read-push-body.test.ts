@@ -64,7 +64,7 @@ describe("the deletes of a push body", () => {
 });
 
 describe("readPushBody() of a large body", () => {
-  const records = Array.from({ length: 20_000 }, (_, n) => `{"k":"ä-${n}","price":${n}.50}`);
+  const records = Array.from({ length: 40_000 }, (_, n) => `{"k":"ä-${n}","price":${n}.50}`);
   const large = `{"sync_timestamp":"2024-02-03","records":[${records.join()}]}`;
 
   /** Reads by a clock on which every step takes a second; counts the turns that others have. */
