@@ -21,6 +21,7 @@ import { docsRoutes } from "./routes/operations/docs-routes.ts";
 import { type MetricsRouteDeps, operationRoutes } from "./routes/operations/operation-routes.ts";
 import { lookupRoutes } from "./routes/reputation/lookup-routes.ts";
 import { fileRoutes } from "./routes/sync/file-routes.ts";
+import { guessRoute } from "./routes/sync/guess-route.ts";
 import { pageRoutes, type ServedSync } from "./routes/sync/page-routes.ts";
 import { rejectedRoutes } from "./routes/sync/rejected-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
@@ -75,6 +76,7 @@ function operationsOf(deps: AppDeps): Operation[] {
     ...rejectedRoutes(runs),
     ...tableRoutes(runs),
     ...fileRoutes(runs),
+    guessRoute(runs),
     ...rowRoutes(runs),
     ...operationRoutes({
       health: deps.health,

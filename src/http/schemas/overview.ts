@@ -3,9 +3,8 @@ import { Type } from "@sinclair/typebox";
 import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, checked, counted, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
-import { Direction, RunDirection, RunStatus, Trigger } from "./runs.ts";
+import { OneWay, RunDirection, RunStatus, Trigger } from "./runs.ts";
 
-const Rows = (description: string) => nullable(Count, { description });
 const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
 
 const Traffic = model("Traffic", {
@@ -26,12 +25,12 @@ const LastRun = only({
 
 const OverviewTable = model("OverviewTable", {
   table: Text,
-  rows_here: Rows("Null when they cannot be counted"),
-  rows_there: Rows("By the remote's status; null when not known"),
+  rows_here: nullable(Count, { description: "Null when they cannot be counted" }),
+  rows_there: nullable(Count, { description: "By the remote's status; null when not known" }),
   drift: nullable(Type.Integer(), {
     description: "Rows here more than there; as the last run left it where one is not known",
   }),
-  behind_seconds: nullable(Type.Integer({ minimum: 0 }), {
+  behind_seconds: nullable(Count, {
     description:
       "Seconds since both ends were equal for the last time, by what runs and comparisons found; 0 while they are, as far as can be told here; null for a table that was never run or compared",
   }),
@@ -88,7 +87,7 @@ export const TableListSchema = model("TableList", {
   tables: Type.Array(
     model("ListedTable", {
       table: Text,
-      rows: Rows("Null when they cannot be counted"),
+      rows: nullable(Count, { description: "Null when they cannot be counted" }),
       timestamp_column: nullable(Text, { description: "Null without one" }),
       upsert_key: Type.Array(Text, { minItems: 1 }),
       columns: Type.Record(
@@ -97,9 +96,7 @@ export const TableListSchema = model("TableList", {
         { description: "By name, without those that no page shows" },
       ),
       deletes: Type.Boolean({ description: "True when deletes travel" }),
-      direction: nullable(Direction, {
-        description: "The only way in which runs here move the rows; null for both",
-      }),
+      direction: OneWay,
       entry: TableEntry,
     }),
   ),

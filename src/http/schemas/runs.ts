@@ -17,6 +17,9 @@ import {
 const REPAIRS = ["push", "pull", "newest"] as const;
 
 export const Direction = oneOf(["push", "pull"]);
+export const OneWay = nullable(Direction, {
+  description: "The only way in which runs here move the rows; null for both",
+});
 export const RunDirection = oneOf(["push", "pull", "both"]);
 export const RunStatus = oneOf(["running", "success", "partial", "failed"]);
 export const Trigger = oneOf(["api", "stream", "cli", "schedule"]);
@@ -152,13 +155,19 @@ const KEPT = {
   error: Type.Optional(Type.String({ description: "Why it failed; only when it did" })),
 };
 
-const StayedCount = counted(
-  "Rows that stay as they are: the repair could not change them, or their owner has them otherwise",
-);
-
-const ErasedCount = counted(
-  "Rows there that are left out, as the people whom they name were erased here; only where there are any",
-);
+const REPAIRED = {
+  repaired: Type.Optional(counted("Rows that the repair changed")),
+  kept: Type.Optional(
+    counted(
+      "Rows that stay as they are: the repair could not change them, or their owner has them otherwise",
+    ),
+  ),
+  erased: Type.Optional(
+    counted(
+      "Rows there that are left out, as the people whom they name were erased here; only where there are any",
+    ),
+  ),
+};
 
 export const SyncRunSchema = model("SyncRun", {
   ...RESULT,
@@ -179,9 +188,7 @@ export const RunSchema = Type.Union(
       different: Count,
       missing_here: Count,
       missing_there: Count,
-      repaired: Type.Optional(counted("Rows that the repair changed")),
-      kept: Type.Optional(StayedCount),
-      erased: Type.Optional(ErasedCount),
+      ...REPAIRED,
       started_at: Time,
       duration_ms: Count,
       ...KEPT,
@@ -286,9 +293,7 @@ export const COMPARED = {
       ),
     ),
   }),
-  repaired: Type.Optional(counted("Rows that the repair changed")),
-  kept: Type.Optional(StayedCount),
-  erased: Type.Optional(ErasedCount),
+  ...REPAIRED,
 };
 
 export const CompareResultSchema = model("CompareResult", COMPARED);

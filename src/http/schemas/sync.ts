@@ -2,7 +2,7 @@
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, counted, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
-import { Direction, KeyObject } from "./runs.ts";
+import { KeyObject, OneWay } from "./runs.ts";
 
 const RowObject = object({ description: "One row of a table" });
 
@@ -139,9 +139,7 @@ export const TableSchemaSchema = model(
     conflict: oneOf(["overwrite", "newer"], {
       description: "Whether a push leaves a newer row as it is",
     }),
-    direction: nullable(Direction, {
-      description: "The only way in which runs here move the rows; null for both",
-    }),
+    direction: OneWay,
     remote_id: nullable(Text, {
       description: "Id of the remote that this deployment has; null where it has met none",
     }),

@@ -1,25 +1,26 @@
 // Tables as files, for administrators, with sync disabled too. D-14.4.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { parseSince } from "../../../domain/shared/time.ts";
+import { wireName } from "../../../domain/shared/wire-names.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat, startingWith } from "../../../ports/files.ts";
 import { exportFile } from "../../../usecases/sync/files/export-rows.ts";
+import {
+  DATE_FORMAT,
+  DECIMAL,
+  DELIMITER,
+  ENCODING,
+  type FormOptions,
+  type FormReader,
+} from "../../../usecases/sync/files/file-form.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
+import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, type SentFile } from "../../replies.ts";
 import { given, givenTime, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
 import { incoming } from "../../streams.ts";
-import {
-  ALL_TYPES,
-  FILE_TYPES,
-  FORM_QUERY,
-  flag,
-  formatOf,
-  isSet,
-  readForm,
-} from "./file-parameters.ts";
-import { guessRoute } from "./guess-route.ts";
 import {
   newsReply,
   STREAM_FAILURES,
@@ -28,8 +29,27 @@ import {
   tell,
 } from "./run-replies.ts";
 
+const TYPES: Readonly<Record<FileFormat, string>> = {
+  csv: "text/csv",
+  json: "application/json",
+  ndjson: "application/x-ndjson",
+};
+export const ALL_TYPES = Object.values(TYPES);
+
+export function flag(description: string) {
+  return given(description, { enum: ["true", "false"], default: "false" });
+}
+
+/** Throws `invalid_request` for any word but `true` and `false`. */
+export function isSet(name: string, text: string | null): boolean {
+  if (text !== null && text !== "" && text !== "true" && text !== "false") {
+    throw new AppError("invalid_request", `${name} must be true or false`);
+  }
+  return text === "true";
+}
+
 export function fileRoutes(deps: SyncAdministration): Operation[] {
-  return [exporting(deps), importing(deps), guessRoute(deps)];
+  return [exporting(deps), importing(deps)];
 }
 
 function exporting({ identity, sync, files }: SyncAdministration): Operation {
@@ -83,7 +103,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
         }
       }
       return {
-        type: `${FILE_TYPES[format]}${charset}`,
+        type: `${TYPES[format]}${charset}`,
         name: `${table.name}.${format}`,
         parts: parts(),
       } satisfies SentFile;
@@ -103,6 +123,14 @@ function readSince(text: string | null): string | null {
   if (time === null) throw new AppError("invalid_request", "since must be a date and time");
   return time;
 }
+
+export const FORM_QUERY = {
+  path: given("JSON: names to the array within the document, separated by points"),
+  encoding: given("Of the text; a byte order mark goes before it", { enum: ENCODINGS }),
+  delimiter: given("CSV: one character, or `tab`"),
+  decimal: given("CSV: decimal sign of its numbers", { enum: [",", "."] }),
+  date_format: given("CSV: such as DD.MM.YYYY"),
+};
 
 function importing({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
   return operation({
@@ -175,4 +203,37 @@ function readMaxDeletes(text: string | null): number | null {
   if (text === null || text === "") return null;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new AppError("invalid_request", "max_deletes must be a whole number, 0 or more");
+}
+
+export function formatOf(request: Request): FileFormat {
+  const type = mediaType(request);
+  const format = FILE_FORMATS.find((one) => TYPES[one] === type);
+  if (format !== undefined) return format;
+  throw new AppError("invalid_request", `The body needs Content-Type: ${ALL_TYPES.join(", ")}`);
+}
+
+type FormTexts = Readonly<
+  Record<"path" | "encoding" | "delimiter" | "decimal" | "dateFormat", string | null>
+>;
+
+/** Throws `invalid_request` for an invalid text. */
+export function readForm({ path, ...query }: FormTexts): FormOptions {
+  return {
+    ...formPart("delimiter", query.delimiter, DELIMITER),
+    ...formPart("decimal", query.decimal, DECIMAL),
+    ...formPart("dateFormat", query.dateFormat, DATE_FORMAT),
+    ...formPart("encoding", query.encoding, ENCODING),
+    ...(path ? { path } : {}),
+  };
+}
+
+function formPart<Name extends string, Value>(
+  name: Name,
+  text: string | null,
+  { read, must }: FormReader<Value>,
+): { readonly [Key in Name]?: Value } {
+  if (text === null || text === "") return {};
+  const value = read(text);
+  if (value === null) throw new AppError("invalid_request", `${wireName(name)} ${must}`);
+  return { [name]: value } as { readonly [Key in Name]: Value };
 }

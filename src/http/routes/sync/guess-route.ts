@@ -16,7 +16,7 @@ import { json } from "../../replies.ts";
 import { given, givenAll } from "../../schemas/parts.ts";
 import { GuessSchema } from "../../schemas/sync.ts";
 import { incoming } from "../../streams.ts";
-import { ALL_TYPES, FORM_QUERY, flag, formatOf, isSet, readForm } from "./file-parameters.ts";
+import { ALL_TYPES, FORM_QUERY, flag, formatOf, isSet, readForm } from "./file-routes.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
 export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministration): Operation {

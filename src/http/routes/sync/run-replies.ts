@@ -27,21 +27,20 @@ export interface SyncAdministration {
   readonly files: FileFormats;
 }
 
+const RunError = Type.Union([SyncRunErrorSchema, SyncErrorSchema]);
+
 /** Failures of operations that ask the remote. S-4.4.5, S-7. */
 export const REMOTE_FAILURES = {
   400: {
     text: "The body is not what it should be, an unknown table, or a configuration problem",
     schema: Type.Union([SyncErrorSchema, ConfigErrorSchema]),
   },
-  500: { text: "Any other failure", schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]) },
+  500: { text: "Any other failure", schema: RunError },
 } satisfies Record<number, Failure>;
 
 /** Failures that keep a run or comparison from beginning. */
 export const STREAM_FAILURES = {
-  500: {
-    text: "The service is stopping, or an internal error",
-    schema: Type.Union([SyncRunErrorSchema, SyncErrorSchema]),
-  },
+  500: { text: "The service is stopping, or an internal error", schema: RunError },
 } satisfies Record<number, Failure>;
 
 export const STREAM_TEXT =
