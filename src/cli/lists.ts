@@ -15,17 +15,16 @@ export function addListOptions(command: Command): Command {
     .option("--cursor <cursor>", "continue where the previous list ended");
 }
 
-/** The parts of a list, one after the other, from a cursor on; without one from the first. */
-export async function* partsOf<Item>(
+/** The items of all parts of a list. */
+export async function* itemsOf<Item>(
   read: (query: ListParameters) => Promise<ListPart<Item>>,
-  query: ListParameters = {},
-): AsyncGenerator<ListPart<Item>, void, undefined> {
-  let part = await read(query);
-  yield part;
-  while (part.nextCursor !== null) {
-    part = await read({ ...query, cursor: part.nextCursor });
-    yield part;
-  }
+): AsyncGenerator<Item, void, undefined> {
+  let cursor: string | null = null;
+  do {
+    const part: ListPart<Item> = await read({ limit: String(MAX_LIST_ITEMS), cursor });
+    yield* part.items;
+    cursor = part.nextCursor;
+  } while (cursor !== null);
 }
 
 const MIN_BEGINNING_CHARS = 4;
@@ -45,10 +44,10 @@ export async function wholeId(
   read: (query: ListParameters) => Promise<ListPart<Identified>>,
 ): Promise<string> {
   const found: string[] = [];
-  for await (const { items } of partsOf(read, { limit: String(MAX_LIST_ITEMS) })) {
-    const ids = items.map((item) => ("runId" in item ? item.runId : item.id));
-    if (ids.includes(text)) return text;
-    found.push(...ids.filter((id) => id.length >= MIN_ID_CHARS && id.startsWith(text)));
+  for await (const item of itemsOf(read)) {
+    const id = "runId" in item ? item.runId : item.id;
+    if (id === text) return text;
+    if (id.length >= MIN_ID_CHARS && id.startsWith(text)) found.push(id);
   }
   if (text.length < MIN_BEGINNING_CHARS) {
     throw new AppError("invalid_request", `"${text}" is too short for the beginning of an id`, {

@@ -10,7 +10,6 @@ import {
   MAX_PLAN_NUMBER,
   MAX_ROTATION_OVERLAP_SECONDS,
 } from "../../../domain/shared/limits.ts";
-import type { ListParameters } from "../../../domain/shared/list-query.ts";
 import { formatCount, hasControlCharacter, isTextOf } from "../../../domain/shared/text.ts";
 import {
   changePlan,
@@ -31,7 +30,7 @@ import {
   declareCommand,
   readWhole,
 } from "../../command-runner.ts";
-import { partsOf, wholeId } from "../../lists.ts";
+import { itemsOf, wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { requestOfCommand } from "./accounts.ts";
 
@@ -122,9 +121,7 @@ async function rotateKey(
 
 async function listKeys({ output, openToRead }: CommandTools, username: string): Promise<void> {
   const deps = await openFor(username, openToRead);
-  const items: ApiKeyItem[] = [];
-  const read = (query: ListParameters) => listApiKeys(deps, username, query);
-  for await (const part of partsOf(read)) items.push(...part.items);
+  const items = await Array.fromAsync(itemsOf((query) => listApiKeys(deps, username, query)));
   output.showList({ items }, `"${username}" has no key`, () => tableLines(items, COLUMNS));
 }
 
