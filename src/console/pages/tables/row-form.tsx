@@ -171,7 +171,6 @@ function isNumbered({ columns, upsert_key: key }: ListedTable): boolean {
 
 /** A removed row to be written again: the store numbers it anew. */
 function anew(listed: ListedTable, row: Fields): Fields {
-  return isNumbered(listed)
-    ? Object.fromEntries(Object.entries(row).filter(([name]) => name !== "id"))
-    : row;
+  const { id: _, ...others } = row;
+  return isNumbered(listed) ? others : row;
 }
