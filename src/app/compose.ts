@@ -53,10 +53,7 @@ export interface Deployment {
   leave(): void;
   /** Takes no further request. Resolves to the milliseconds left of `graceMs` when those in hand have ended, or to 0. */
   drain(graceMs: number): Promise<number>;
-  /**
-   * Ends schedules, verifications of the audit log, and every run before its next write. Resolves when all runs have ended, or
-   * after `graceMs`. Idempotent.
-   */
+  /** Ends schedules, verifications, and runs before their next write. Resolves once all ended, or after `graceMs`. Idempotent. */
   stopRuns(graceMs: number): Promise<void>;
   /** Stops the runs and closes the store; to be called after the server has stopped. Idempotent. */
   close(): Promise<void>;

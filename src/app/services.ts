@@ -62,10 +62,7 @@ interface OpenedStore extends TimeDeps {
   readonly damage: StoreDamage;
 }
 
-/**
- * Opens the store; with `isReading` none is made. Until `prepare`, missing tables and collections read as empty. Throws
- * `AppError`.
- */
+/** With `isReading` no store is made. Until `prepare`, missing tables and collections read as empty. Throws `AppError`. */
 export async function openServices(
   config: Config,
   time: TimeDeps = { clock: new SystemClock(), timer: new SystemTimer() },

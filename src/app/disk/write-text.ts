@@ -16,10 +16,7 @@ const NEW_FILE_MODE = 0o666;
 /** For files with secrets, or with rows of people. */
 export const OWNER_ONLY = 0o600;
 
-/**
- * Writes all parts, waiting for slow readers. `newMode`: of a new file. Throws `file_failed`, and what the parts throw; then
- * leaves no partial file.
- */
+/** Waits for slow readers. `newMode`: of a new file. Throws `file_failed`, and what the parts throw; then no part is left. */
 export async function writeText(
   path: string,
   parts: Iterable<string> | AsyncIterable<string | Uint8Array>,

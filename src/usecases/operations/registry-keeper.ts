@@ -143,10 +143,7 @@ export class LiveRegistry extends Map<string, Table> {
     for (const [name, table] of tables) this.set(name, table);
   }
 
-  /**
-   * The change to another registry: its tables, with the present objects of unchanged ones, and a summary such as
-   * `added a, b; gone c`. Null where nothing differs.
-   */
+  /** The tables, with the present objects of unchanged ones, and a summary such as `added a, b; gone c`; null for no change. */
   changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);

@@ -19,10 +19,7 @@ export function withNumber(column: Column, value: JsonValue): JsonValue {
   return typeof value === "string" ? readNumberText(column, value) : value;
 }
 
-/**
- * The value to send for a typed text, or why the service would refuse it: JSON and booleans as such, else the text with all its
- * digits. An empty text is null in all but text columns.
- */
+/** JSON and booleans as such, else the text with all its digits; an empty one is null in all but text columns. */
 export function readTyped(
   table: Pick<Table, "timestampColumn">,
   typed: Pick<Column, "name" | "type" | "nullable" | "isKey">,

@@ -14,10 +14,7 @@ export function erasedNameText(username: string): string {
   return `repsync.erased.name.v1\n${username}`;
 }
 
-/**
- * True for a row or tombstone of this time that is not written: any while the name is taken, then those not newer than
- * the erasure. `limit` as in `rankTimes`.
- */
+/** True for what is not written: all while the name is taken, then what is no newer than the erasure. `limit` as in `rankTimes`. */
 export function isLeftOut(time: string | null, { at, isTaken }: Erasure, limit: string): boolean {
   return isTaken || rankTimes(time, at, limit) <= 0;
 }

@@ -55,10 +55,7 @@ export async function readAccount(deps: AccountDeps, username: string) {
   return { ...accountItem(account), usage: await readUsage(deps, account) };
 }
 
-/**
- * Suspends an account: its keys are refused from the next lookup on, its sessions end. Throws `not_found`, and `conflict` for
- * one's own account and the last administrator.
- */
+/** Refuses the account's keys from the next lookup on, and ends its sessions. Throws as `eraseAccount`. */
 export async function suspendAccount(deps: AccountDeps, username: string, request: AdminRequest) {
   requireOther(username, request, "suspend");
   const nowMs = deps.clock.nowMs();
@@ -74,10 +71,7 @@ export async function restoreAccount(
   return accountItem(known(await administration.restore(username, request)));
 }
 
-/**
- * Erases an account with everything about its person. Throws `not_found`, and `conflict` for one's own account and the last
- * administrator.
- */
+/** With everything about its person. Throws `not_found`, and `conflict` for one's own account and the last administrator. */
 export async function eraseAccount(
   { membership }: AccountDeps,
   username: string,
@@ -94,10 +88,7 @@ export async function eraseOwnAccount({ membership }: AccountDeps, username: str
   return { status: "erased" } as const;
 }
 
-/**
- * Sets the password of an account, which the caller has checked (`isPassword`), and ends its sessions. Throws `not_found`,
- * `conflict` for an account without a password here, and `overloaded`.
- */
+/** The caller has checked the password. Ends all sessions. Throws `not_found`, `overloaded`, `conflict` without a password here. */
 export async function setPassword(
   deps: AccountDeps,
   { username, newPassword, gone }: NewPassword,

@@ -28,10 +28,7 @@ interface ApiKeyRequest {
 
 const CURSOR = /^[\w-]{8,64}$/;
 
-/**
- * Issues a key. Throws `invalid_request` for an expiry in the past, `conflict` for an account with 100 active keys, and
- * `token_invalid` when the account was just erased.
- */
+/** Throws `invalid_request` for an expiry in the past, `conflict` beyond 100 active keys, `token_invalid` after an erasure. */
 export async function issueApiKey(deps: AccountDeps, username: string, request: ApiKeyRequest) {
   const nowMs = deps.clock.nowMs();
   const expiresAt = readExpiry(request.expiresAt, nowMs);

@@ -18,10 +18,7 @@ interface ConsentRequest {
 
 const CURSOR = /^[1-9]\d{0,14}$/;
 
-/**
- * Grants a consent, which ends an active one of the same purpose. Throws `invalid_request`, and `token_invalid` when the account
- * was just erased. D-6.1.
- */
+/** Ends an active consent of the same purpose. Throws `invalid_request`, and `token_invalid` after an erasure. D-6.1. */
 export async function grantConsent(deps: AccountDeps, username: string, request: ConsentRequest) {
   const nowMs = deps.clock.nowMs();
   const { purpose } = request;

@@ -106,10 +106,7 @@ function overloaded(): AppError {
   return new AppError("overloaded", "Too many others are signing in");
 }
 
-/**
- * Rests between passwords while lookups are answered, as each takes a core for about 20 ms. `lookups`: their number since the
- * start. D-8.5.
- */
+/** Rests between passwords while lookups, counted since the start, are answered: each takes a core for about 20 ms. D-8.5. */
 export function makePasswordRest(timer: Timer, lookups: () => number): PasswordRest {
   return () => {
     const before = lookups();

@@ -17,10 +17,7 @@ interface PruneAuditDeps extends VerifyAuditDeps {
 /** Records that one commit removes. */
 const PAGE_RECORDS = 10_000;
 
-/**
- * Removes the records at the beginning of each chain that are older than `keepDays`. A log with a problem is not pruned, as that
- * would hide the problem.
- */
+/** Removes the first records of each chain that are older than `keepDays`; none of a log with a problem, as that would hide it. */
 export async function pruneAudit(deps: PruneAuditDeps, keepDays: number) {
   const { problem } = await verifyAudit(deps);
   if (problem !== null) return { problem, removed: 0 };

@@ -49,10 +49,7 @@ export class DigestComparison {
     this.#table = comparison.remote.table;
   }
 
-  /**
-   * Resolves to false when the remote's digests are of another form, and throws its `RemotePeerError` when it has none; both
-   * before anything is counted.
-   */
+  /** False for digests of another form; throws the `RemotePeerError` of a remote without any: both before anything is counted. */
   async run(): Promise<boolean> {
     const columns = this.#table.movedColumns.map(({ name }) => name);
     let after: UpsertKey | null = null;
@@ -210,10 +207,7 @@ export class DigestComparison {
     return page;
   }
 
-  /**
-   * The range up to a key that the remote sent, in the form of the table here. Throws for a key that does not lead forward: the
-   * comparison would never end.
-   */
+  /** In the form of the table here. Throws for a key that does not lead forward: the comparison would never end. */
   #rangeFrom(after: UpsertKey | null, sent: UpsertKey | null): DigestRange {
     if (sent === null) return { after, through: null };
     const table = this.#table;

@@ -22,10 +22,7 @@ import { type ComparePlan, type CompareResult, type CompareWatch, Findings } fro
 import { Repair } from "./repair.ts";
 import { type RepairEnd, RepairHere, RepairThere, requireDeletesAtBoth } from "./repair-ends.ts";
 
-/**
- * Compares a table with the remote's, row by row where digests do not prove ranges equal, and repairs it where asked. Throws
- * `AppError`, also the stop signal's reason. D-4.10.
- */
+/** Compares row by row where digests do not prove ranges equal. Throws `AppError`, also the stop signal's reason. D-4.10. */
 export async function compareTable(
   run: RunContext,
   table: Table,

@@ -55,10 +55,7 @@ export class Repair {
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
-  /**
-   * Writes the rows that wait, then removes. Resolves to the number of rows changed or removed, and the rows that stayed. Throws
-   * `sync_failed` when more rows would be removed than allowed.
-   */
+  /** Tells the rows changed or removed, and those that stayed. Throws `sync_failed` when more would be removed than allowed. */
   async finish() {
     await this.#flush();
     let repaired = 0;
@@ -81,10 +78,7 @@ export class Repair {
     return here === null ? "here" : "there";
   }
 
-  /**
-   * The end whose row is older, or why that is unknown; at equal times the one whose text is smaller, so that both ends decide
-   * alike.
-   */
+  /** The end with the older row, or why that is unknown; at equal times with the smaller text, so that both ends decide alike. */
   #olderOf(here: Row, there: JsonObject): "here" | "there" | KeptReason {
     const table = this.#table;
     const sent = convertRecord(table, { ...here, ...there }).row ?? there;

@@ -48,10 +48,7 @@ export function startPruning(
   return deps.scheduler.start(DAILY, () => pruneTombstones(deps, keepDays));
 }
 
-/**
- * Forgets tombstones older than so many days, in all tables with `deletes`: a peer that has not read them is told to compare.
- * Logs failures.
- */
+/** A peer that has not read a forgotten tombstone is told to compare. Logs failures. */
 async function pruneTombstones(deps: PruneTombstonesDeps, keepDays: number): Promise<void> {
   const before = formatMs(deps.clock.nowMs() - keepDays * DAY_MS);
   for (const table of [...deps.registry.values()]) {

@@ -26,10 +26,7 @@ const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 type KeyReaderDeps = Pick<SyncDeps, "tables" | "timer">;
 type DigestTableDeps = KeyReaderDeps & Pick<SyncDeps, "registry" | "clock">;
 
-/**
- * Digests a table by ranges of its key, for another deployment to compare its rows. D-4.10. Throws `unknown_table`,
- * `invalid_request`, `store_unavailable`.
- */
+/** By ranges of the key, for a peer to compare. Throws `unknown_table`, `invalid_request`, `store_unavailable`. D-4.10. */
 export async function digestTable(
   deps: DigestTableDeps,
   tableName: string,

@@ -126,10 +126,7 @@ function planDeletes(table: Table, members: readonly JsonValue[], nowMs: number)
   return { tombstones, failures };
 }
 
-/**
- * Answers a push that only asks how many rows its `deleted` would remove. Nothing is written, records are ignored. Throws
- * `store_unavailable`. D-7.6.
- */
+/** Counts the rows that `deleted` would remove; writes nothing, and ignores records. Throws `store_unavailable`. D-7.6. */
 export async function countDeletes(
   { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
   { table, deleted = [], integrity }: Pick<PushInput, "table" | "deleted" | "integrity">,

@@ -7,10 +7,7 @@ import type { Digest, Gzip, SecretComparison } from "../../../ports/crypto/crypt
 import type { Clock, CollectGarbage, Timer } from "../../../ports/runtime/runtime.ts";
 import { readJson, Turns } from "../../../ports/runtime/turns.ts";
 
-/**
- * Above this, garbage of parsing is collected before the body is copied for its hash, and again before its rows are written.
- * D-11.2.2.
- */
+/** Above this, garbage is collected before the body is copied for its hash, and before its rows are written. D-11.2.2. */
 const LARGE_BYTES = 32 * 1024 * 1024;
 
 export interface ReadPushBodyDeps {

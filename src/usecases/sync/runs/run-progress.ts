@@ -47,10 +47,7 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
     if (request.tableName !== null) this.begin(request.tableName);
   }
 
-  /**
-   * The failure as callers may know it: each table without an owner, then the first other failure with the number of further
-   * failed tables; null without either.
-   */
+  /** As callers may know it: tables without an owner, then the first other failure and the number of more; null without either. */
   get error(): AppError | null {
     const failure = this.#error === null ? null : this.#withOthers(this.#error);
     if (this.#unowned.size === 0) return failure;

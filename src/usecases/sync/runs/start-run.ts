@@ -91,10 +91,7 @@ export class StartedRun extends RunProgress {
     return { run, error: this.error };
   }
 
-  /**
-   * Resolves to the run once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`, `sync_failed`.
-   * D-9.5.
-   */
+  /** Resolves once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`, `sync_failed`. D-9.5. */
   async begun(): Promise<SyncRun> {
     const ended = await Promise.race([this.whenBegun, this.outcome]);
     if (ended === undefined) return this.describe("running");
@@ -103,10 +100,7 @@ export class StartedRun extends RunProgress {
   }
 }
 
-/**
- * Moves one table in each direction of the run; failures go to `progress`. Resolves to false when the other tables would fail,
- * too. Rejects when the store does not answer.
- */
+/** False when the other tables would fail, too; failures go to `progress`. Rejects when the store does not answer. */
 async function moveTable(all: RunContext, progress: RunProgress, table: Table): Promise<boolean> {
   const [first = "push"] = all.directions;
   progress.begin(table.name);
@@ -213,10 +207,7 @@ async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no
   return isEmptyThere || (await run.deps.tables.count(table)) === 0 ? null : "no_owner";
 }
 
-/**
- * A run in both directions pushes first. With added columns it pulls first, to have their values at the remote before a push
- * overwrites them. D-4.3, D-7.3.
- */
+/** A push comes first; with added columns the pull, for the remote's values before a push overwrites them. D-4.3, D-7.3. */
 function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
   const { directions } = remote.run;
   if (directions.length < 2) return directions;
@@ -233,10 +224,7 @@ function tellWarnings(progress: RunProgress, { remote, handshake, warnings }: Re
 
 const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
 
-/**
- * True when the other tables would fail too: the run was stopped, the store or the remote cannot be reached, or the remote
- * is this deployment.
- */
+/** True after a stop, without the store or the remote, and where the remote is this deployment. */
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
   if (stop.aborted || isAppError(error, ...OF_ALL_TABLES)) return true;
   const cause = error instanceof Error ? error.cause : null;

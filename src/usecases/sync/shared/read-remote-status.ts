@@ -20,10 +20,7 @@ export type RemoteStatus = {
   | { readonly status: null; readonly error: string; readonly hint: string | null }
 );
 
-/**
- * Asks the remote for its status once, for at most `maxWaitMs` (null: the limit of a request). Null where no remote is
- * configured; a failure of the remote is a result.
- */
+/** Null where no remote is configured; a failure of it is a result. `maxWaitMs`: null for the limit of a request. */
 export async function readRemoteStatus(
   deps: SyncDeps,
   maxWaitMs: number | null = null,
@@ -54,10 +51,7 @@ export async function readRemoteStatus(
   }
 }
 
-/**
- * The warning before an import into a stamped table that is empty here and has rows at the remote; otherwise null. The import
- * would give them new times, a pull keeps theirs. D-14.7.
- */
+/** Warns before an import into an empty stamped table with rows at the remote: a pull keeps their times. Else null. D-14.7. */
 export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<string | null> {
   if (!table.stamped || deps.remoteUrl === null || (await deps.tables.count(table)) > 0)
     return null;

@@ -36,10 +36,7 @@ export interface RowsToWrite extends WriteRule {
   readonly writes: readonly RowWrite[];
   /** True when a run of this deployment writes what it pulled: its late rows are noted for others only. D-7.4. */
   readonly isOwnRun?: boolean;
-  /**
-   * True when the caller can write in parts: a commit that other writers keep disturbing is given up soon, with
-   * `batch_too_large`. D-11.10.
-   */
+  /** True when the caller can write in parts: a commit that others disturb ends soon, with `batch_too_large`. D-11.10. */
   readonly isDivisible?: boolean;
 }
 

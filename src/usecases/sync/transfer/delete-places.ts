@@ -92,10 +92,7 @@ export async function listOwn(
   }
 }
 
-/**
- * Reads tombstones of the remote. Throws `sync_failed` for a place that it no longer knows, and when the place kept last is too
- * old.
- */
+/** Throws `sync_failed` for a place that the remote no longer knows, and when the place kept last is too old. */
 export async function readDeletedPage(
   transfer: Transfer,
   cursor: string | null,

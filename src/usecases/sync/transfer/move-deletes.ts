@@ -45,10 +45,7 @@ export async function moveDeletes(transfer: Transfer): Promise<AppError | null> 
   return await sendDeletes(transfer);
 }
 
-/**
- * Counts the rows that pages of tombstones would remove. Resolves to the error when they are too many, to null in a dry run,
- * which ends here, and otherwise to "go on".
- */
+/** Resolves to the error when too many rows would go, to null in a dry run, which ends here, and otherwise to "go on". */
 async function countFirst<Page>(
   { run, report }: Transfer,
   budget: DeleteBudget,

@@ -99,10 +99,7 @@ async function retryRejected(writer: RecordWriter): Promise<MovedBatch> {
   return { ...applied, rows: rejections.waiting, batchRows: Math.max(1, rejections.waiting) };
 }
 
-/**
- * Counts the rows that a pull would bring, by its markers and the totals of pages of one row, and the rejected records. Writes
- * nothing. D-4.11.
- */
+/** By the markers, the totals of pages of one row, and the rejected records. Writes nothing. D-4.11. */
 export async function countPulled(transfer: Transfer): Promise<void> {
   const { handshake, report, remote, table } = transfer;
   const { start } = openMarkers(transfer, handshake.schema?.late ?? null);
@@ -160,10 +157,7 @@ interface PulledRecords extends PulledPage {
   readonly records: readonly JsonObject[];
 }
 
-/**
- * The remote's records from a time in microseconds on, page by page; all where it is `NO_TIME`, or without a time as the remote
- * writes it.
- */
+/** Page by page from a time in microseconds on; all where it is `NO_TIME`, or without a time as the remote writes it. */
 export async function* recordsFrom(
   remote: RemoteTable,
   fromMicros: number,

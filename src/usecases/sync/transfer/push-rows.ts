@@ -74,10 +74,7 @@ export async function countPush(
 /** Finds the first of some rows, in order, that a push is going to send; null for none. */
 type FindSent = (rows: readonly Row[]) => Promise<Row | null>;
 
-/**
- * Reads the remote's rows that may be newer than rows to send: those to be sent from `start` on (canonical; null: all), and
- * rejected rows.
- */
+/** The remote's rows that may be newer than those to send: from `start` on (canonical; null: all), and the rejected. */
 export async function readFirst(
   transfer: Transfer,
   start: string | null,

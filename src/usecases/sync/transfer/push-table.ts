@@ -218,10 +218,7 @@ async function pushBatch(
   });
 }
 
-/**
- * To be called between reading rows and sending them. Throws as `requireMoved`: a pull may have left a column out since the
- * check.
- */
+/** Asked between reading and sending rows, as a pull may have left a column out since the check. Throws as `requireMoved`. */
 async function requireFetched({ deps, table, columns, memory }: Transfer): Promise<void> {
   const { pull } = await deps.memory.read(table.name, memory.remote);
   const before = addedColumns(memory.kept.pull.columns, columns);

@@ -58,10 +58,7 @@ export interface RemoteCheck {
   readonly readAhead: Map<string | null, DeletedReply>;
 }
 
-/**
- * Asks the remote about a table. Throws `sync_failed` when it cannot move in any direction, and as `shakeHands`. `isPushed`: rows
- * are going to be sent.
- */
+/** Throws `sync_failed` when the table cannot move in any direction, and as `shakeHands`. `isPushed`: rows are going to be sent. */
 export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
   const { run, table } = remote;
   const { pull, nowMs } = await run.deps.memory.readTimed(table.name);

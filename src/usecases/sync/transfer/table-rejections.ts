@@ -94,10 +94,7 @@ export class TableRejections {
     };
   }
 
-  /**
-   * To be called once `extras` of the same records are committed. Throws `sync_failed` when too many are rejected, and fewer
-   * accepted.
-   */
+  /** Called after the commit of `extras` of these records. Throws `sync_failed` when too many are rejected, and fewer accepted. */
   settle(rejected: readonly Rejection[], accepted: readonly JsonObject[]): void {
     for (const record of this.#knownOf(accepted)) this.#note(record, SETTLED);
     for (const { record } of rejected) if (this.#note(record, REFUSED) === 0) this.#newlyRejected++;

@@ -215,10 +215,7 @@ export function beginning(
   return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
 }
 
-/**
- * Sends a push of so many rows or tombstones. Resolves to the failure when they are too much at once, or a single one is too
- * large.
- */
+/** Resolves to the failure when so many rows or tombstones are too much at once, or a single one is too large. */
 export async function pushAtOnce(
   { remote, lease, report }: Transfer,
   request: PushRequest,

@@ -64,10 +64,7 @@ export class RecordWriter {
     this.rejections = rejections;
   }
 
-  /**
-   * Writes records and extras in one commit, or by halves where that cannot be. Throws the lease's reason when it is lost, and
-   * `sync_failed` when too many were rejected.
-   */
+  /** In one commit, or by halves. Throws the lease's reason when it is lost, and `sync_failed` when too many were rejected. */
   async write(
     records: readonly JsonObject[],
     makeExtras: MakeExtras = NO_EXTRAS,
