@@ -238,7 +238,7 @@ export class LookupProcessor {
       facts.dropNewSubjects();
     } else {
       this.#ownChain.goOnFrom(appended.written);
-      this.#deps.segments.note(appended);
+      void this.#deps.segments.note(appended);
     }
     this.#deps.cache.keep(facts);
   }

@@ -50,11 +50,10 @@ export class SegmentWriter extends Repository {
   }
 
   /**
-   * Indexes what is due after an append, without holding up the caller: whole segments of this chain and, when it has just begun,
-   * all of the others, as their processes have most likely ended. What fails is due again later, and until then only slower to
-   * find.
+   * Indexes what is due after an append: whole segments of this chain and, when it has just begun, all of the others, as their
+   * processes have most likely ended. What fails is due again later, and until then only slower to find. Resolves when done, never rejects.
    */
-  note({ written, records }: Appended): void {
+  note({ written, records }: Appended): Promise<void> {
     const { chainId, seq } = written;
     const isNew = chainId !== this.#tip.chainId;
     const isNext = seq === this.#tip.seq + records.length;
@@ -65,7 +64,7 @@ export class SegmentWriter extends Repository {
       // A commit of unknown outcome has happened, and its records are not known here.
       this.#growing = [];
       this.#later(() => this.#indexThrough(chainId, seq));
-      return;
+      return this.#last;
     }
     const last = this.#growing.at(-1);
     const more = withBlock(last, records, this.#shape);
@@ -75,11 +74,7 @@ export class SegmentWriter extends Repository {
     const isDue = due.length >= this.#shape.segmentsAtOnce;
     this.#growing = isDue ? all.slice(due.length) : all;
     if (isDue) this.#later(() => this.#keep(chainId, due));
-  }
-
-  /** Resolves when everything that was due is done. */
-  async settled(): Promise<void> {
-    await this.#last;
+    return this.#last;
   }
 
   /** Resolves when nothing goes on; what is due is left for another process. */

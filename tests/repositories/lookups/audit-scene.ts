@@ -51,8 +51,7 @@ export class AuditScene {
     });
     this.#own.goOnFrom(appended.written);
     this.chainId = appended.written.chainId;
-    this.segments.note(appended);
-    await this.segments.settled();
+    await this.segments.note(appended);
   }
 
   async verify(): Promise<AuditVerdict> {
