@@ -61,10 +61,7 @@ const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)].sort();
 /** Names of other programs that resemble a setting. */
 const OF_OTHERS: readonly string[] = ["SSL_CERT_FILE"];
 
-/**
- * Reads the configuration. `readFile` returns the text of the registry file or of a secret's file, or throws. `machineAddresses`:
- * those of this machine's network. Throws `invalid_request` with all problems.
- */
+/** `readFile` gives a file's text, or throws. `machineAddresses`: of its network. Throws `invalid_request` with all problems. */
 export function readConfig(
   given: Environment,
   readFile: ReadFile,

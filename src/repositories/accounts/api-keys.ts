@@ -66,10 +66,7 @@ export class ApiKeys extends Repository {
     return found.map(storedKeyOf);
   }
 
-  /**
-   * Revokes a key of this account at once. Idempotent. Once it has resolved no instance accepts the key. Null when the account has
-   * no such key. The alert `key.revoked` of a key that was not revoked before is kept in the same commit.
-   */
+  /** Once it has resolved no instance accepts the key. Idempotent; null for no such key. Keeps the first alert `key.revoked`. */
   async revoke(username: string, { id, nowMs }: Revocation<string>): Promise<StoredApiKey | null> {
     return await this.writing("api_keys.revoke", async (tx) => {
       const { keys } = await readKeyRing(tx, username);

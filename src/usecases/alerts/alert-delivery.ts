@@ -144,9 +144,7 @@ export class AlertDelivery {
     if (account !== null) await outbox.gather({ account, type }, clock.nowMs() + waitMs);
   }
 
-  /**
-   * Sends the alerts that wait for their window, once, with all others that are due. What is not sent in time waits in the store.
-   */
+  /** Sends once what waits for its window, and all else that is due. What is not sent in time waits in the store. */
   async #deliverGathered(): Promise<void> {
     const { outbox, clock, ids } = this.#deps;
     const untilMs = clock.nowMs() + ALERT_WINDOW_MS;

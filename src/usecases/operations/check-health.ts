@@ -15,9 +15,7 @@ export interface ProbeDeps extends HealthDeps {
   readonly lifecycle: Lifecycle;
 }
 
-/**
- * Pings the store, and answers within a second. `php` holds the runtime's name and version, whatever the runtime. R-2.5, D-6.8.
- */
+/** Answers within a second. `php` holds the runtime's name and version, whatever the runtime. R-2.5, D-6.8. */
 export async function checkHealth(deps: HealthDeps) {
   const isReachable = await reach(deps);
   return {

@@ -70,9 +70,7 @@ export async function revokeApiKey(deps: AccountDeps, username: string, id: stri
   return apiKeyItem(key, await deps.usage.keyUses(username), nowMs);
 }
 
-/**
- * Issues a key in place of another, which is revoked after the overlap. Throws `not_found`, and `conflict` for an inactive key.
- */
+/** The other key is revoked after the overlap. Throws `not_found`, and `conflict` for an inactive key. */
 export async function rotateApiKey(
   deps: AccountDeps,
   username: string,

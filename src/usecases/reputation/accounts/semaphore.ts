@@ -41,10 +41,7 @@ export class Semaphore {
     this.#free = limits.maxRunning;
   }
 
-  /**
-   * Runs the work at its turn; settles as the work does. Throws `overloaded` when too many wait, when the work would not be done
-   * in time, and when `gone` is aborted before its turn.
-   */
+  /** Throws `overloaded` when too many wait, the work would end too late, or `gone` is aborted before its turn. */
   async use<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     if (gone?.aborted) throw overloaded();
     if (this.#free > 0) this.#free--;

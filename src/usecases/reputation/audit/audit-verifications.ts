@@ -38,9 +38,7 @@ export class AuditVerifications {
     this.#deps = deps;
   }
 
-  /**
-   * Starts a verification; it goes on as its events are asked for, and ends with them. Throws `conflict` while another one runs.
-   */
+  /** It goes on as its events are asked for, and ends with them. Throws `conflict` while another one runs. */
   start(): AsyncGenerator<AuditVerificationEvent, void, undefined> {
     if (this.#isRunning) throw new AppError("conflict", IS_RUNNING);
     return this.#events();

@@ -186,9 +186,7 @@ export abstract class RunProgress extends StartedWork<RunNews, SyncRun> {
   }
 }
 
-/**
- * Asks the remote for its counts, without retries as nothing depends on them. Counts from the begin of a pull are too old by now.
- */
+/** Asks without retries, as nothing depends on it. Counts from the begin of a pull are too old by now. */
 async function countThere(
   { remote, deps, stop }: RunContext,
   counts: Map<string, EndCounts>,

@@ -33,9 +33,7 @@ export interface ImportRequest {
   readonly isAppending: boolean;
   /** Brings back rows of a stamped table that were deleted. */
   readonly restores: boolean;
-  /**
-   * Not null: afterwards rows that are not in the file are removed, at most `maxDeletes`; null there: the limit of the registry.
-   */
+  /** Not null: rows that are not in the file are removed afterwards. `maxDeletes`: null for the limit of the registry. */
   readonly whole: { readonly maxDeletes: number | null } | null;
   /** Opens the file, called at once; reading ends with the reason of `stop` when that is aborted. */
   open(stop: AbortSignal): AsyncIterable<Uint8Array>;

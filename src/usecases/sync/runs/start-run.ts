@@ -149,10 +149,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   return true;
 }
 
-/**
- * Moves one table in the direction of a report under its lease, or counts the rows that would move. Resolves to the error when
- * deletes stayed behind though rows moved; otherwise to null. D-4.8.
- */
+/** Under its lease, or counts what would move. Resolves to the error when only deletes stayed behind; otherwise to null. D-4.8. */
 async function transferTable(check: RemoteCheck, report: TransferReport): Promise<AppError | null> {
   const { run, table } = check.remote;
   const { direction } = report;

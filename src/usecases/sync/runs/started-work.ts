@@ -121,10 +121,7 @@ export abstract class StartedWork<
     };
   }
 
-  /**
-   * Does the work in a trace of its own, or in that of the request that asked for it, and publishes the end. Anybody can cancel
-   * it meanwhile. Failures go to `fail`. Never rejects. D-7.8, D-10.9.
-   */
+  /** In a trace of its own, or in its request's. Anybody can cancel it. Failures go to `fail`. Never rejects. D-7.8, D-10.9. */
   protected async perform<Given>(work: Work<Given>): Promise<Run> {
     const fields = { "repsync.run_id": this.runId, ...work.fields };
     const run = async (span: Span) => {
