@@ -2,7 +2,7 @@ import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { isTimeless, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { type WriteRowsDeps, writeRows } from "./write-rows.ts";
+import { changesOf, type WriteRowsDeps, writeRows } from "./write-rows.ts";
 
 const ROWS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 8 * 1024 * 1024;
@@ -28,13 +28,8 @@ async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
       ...limits,
       from: { after },
     });
-    const writes = rows
-      .filter((row) => isTimeless(table, row))
-      .map((row, index) => ({
-        index,
-        row: { ...recordKey(table, row), ...first },
-        refusedIfNew: "It was deleted",
-      }));
+    const timeless = rows.filter((row) => isTimeless(table, row));
+    const writes = changesOf(timeless.map((row) => ({ ...recordKey(table, row), ...first })));
     await writeRows(deps, timed, { writes, conflict: "newer" });
     after = rows.at(-1) ?? null;
     // A row with a time ends the search; a row whose time cannot be read stays as it is.

@@ -95,6 +95,11 @@ export async function planWrites<Sent extends JsonValue>(
   return { writes, failures };
 }
 
+/** Writes that change rows here and make none, as a row that is gone was deleted. */
+export function changesOf(rows: readonly Row[]): readonly RowWrite[] {
+  return rows.map((row, index) => ({ index, row, refusedIfNew: "It was deleted" }));
+}
+
 /**
  * Upserts records in their order, in one commit of all but the failed ones, or of none (S-4.2.9 to S-4.2.11). A row for an erased
  * name is left out and counts as erased (`isLeftOut`, D-8.2). `ownedRow` says what is written of a profile with an owner; a

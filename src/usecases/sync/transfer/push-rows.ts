@@ -23,6 +23,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
+import { changesOf } from "../shared/write-rows.ts";
 import { recordsFrom } from "./pull-table.ts";
 import { hasExtension } from "./remote-check.ts";
 import { addUp, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
@@ -165,18 +166,14 @@ export async function sendRows(
   return addUp(before, await inParts(others));
 }
 
-/** Forgets tombstones beside rows here: a repair or forced run that sends the rows says that they are right. D-7.6.9 */
+/** Forgets tombstones beside rows here: a repair or forced run that sends the rows says that they are right. D-7.6.9. */
 async function forgetDeletes(transfer: Transfer, rows: readonly Row[]): Promise<void> {
   const { deps, table } = transfer;
   if (!table.deletes) return;
   const keys = rows.map((row) => recordKey(table, row));
   const found = await deps.tombstones.byKeys(table, keys);
   // Without other columns, as the rows may have changed since they were read.
-  const writes = found.map(({ key }, index) => ({
-    index,
-    row: key,
-    refusedIfNew: "It was deleted",
-  }));
+  const writes = changesOf(found.map(({ key }) => key));
   if (writes.length > 0) await commitRows(transfer, { writes, conflict: "restore" });
 }
 

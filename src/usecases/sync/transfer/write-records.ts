@@ -16,6 +16,7 @@ import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { MovedRecords } from "../shared/run-context.ts";
 import {
   type CommitExtras,
+  changesOf,
   planWrites,
   type RowsToWrite,
   type WriteOutcome,
@@ -222,8 +223,7 @@ async function fillColumns(transfer: OwnTransfer, stayed: readonly JsonObject[])
   for (let tries = 0; tries < MAX_TRIES && offered.size > 0; tries++) {
     const rows = await filledRows(transfer, offered);
     if (rows.length === 0) break;
-    const writes = rows.map((row, index) => ({ index, row, refusedIfNew: "It was deleted" }));
-    const outcome = await commitRows(transfer, { writes, conflict: "newer" });
+    const outcome = await commitRows(transfer, { writes: changesOf(rows), conflict: "newer" });
     changed += outcome.changed;
     const keptKeys = new Set(outcome.kept.map((index) => keyText(table, recordAt(rows, index))));
     for (const key of offered.keys()) if (!keptKeys.has(key)) offered.delete(key);
