@@ -17,13 +17,7 @@ import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { Reader, Stretch, Transaction } from "../ports/documents.ts";
 import { SEQUENCES } from "./collections.ts";
 import { RunRepository } from "./repository.ts";
-import {
-  DROPPED,
-  PART_LENGTH,
-  REJECTED,
-  REJECTED_TEXTS,
-  type RejectedDocument,
-} from "./run-collections.ts";
+import { DROPPED, REJECTED, REJECTED_TEXTS, type RejectedDocument } from "./run-collections.ts";
 
 export interface RejectedQuery {
   /** Null for all tables. */
@@ -187,7 +181,7 @@ function putEntry(
   number: number,
 ): void {
   const { table, direction, key, record, message, fingerprint, lastAtMs } = last;
-  const texts = textParts(JSON.stringify({ key, record, message } satisfies Texts), PART_LENGTH);
+  const texts = textParts(JSON.stringify({ key, record, message } satisfies Texts));
   const person = namedPerson(last);
   tx.put(REJECTED, {
     table,

@@ -6,9 +6,6 @@ import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
 import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 
-/** UTF-16 units of a part of a text; each takes up to three bytes. */
-export const PART_LENGTH = 1_000_000;
-
 export interface WaitingAlert extends QueuedAlert {
   /** Attempts that failed, 0 or more. */
   readonly attempts: number;

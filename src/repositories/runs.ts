@@ -9,7 +9,6 @@ import { queueAlerts } from "./alert-outbox.ts";
 import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
 import { forgetLeases, runLeaseName } from "./leases.ts";
 import { RunRepository } from "./repository.ts";
-import { PART_LENGTH } from "./run-collections.ts";
 
 /** Drops what comparisons and imports of tables tell of rows, now and while they go on; results stay. D-8.2. */
 export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
@@ -53,7 +52,7 @@ export class Runs extends RunRepository {
   ): Promise<void> {
     const kind = isListed(run) ? "run" : "dry_run";
     const text = JSON.stringify(run);
-    const parts = news === undefined ? null : textParts(JSON.stringify(news), PART_LENGTH);
+    const parts = news === undefined ? null : textParts(JSON.stringify(news));
     await this.writing("runs.save", async (tx) => {
       const [[known], [sequence]] = await tx.read(
         { from: RUNS, keys: [[run.runId]] },

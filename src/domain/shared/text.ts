@@ -21,13 +21,16 @@ export function isTextOf(value: unknown, minChars: number, maxChars: number): va
   return chars >= minChars && chars <= maxChars;
 }
 
-/** A text in parts of at most `partLength` UTF-16 units; no part ends within a character. */
-export function textParts(text: string, partLength: number): readonly string[] {
+/** UTF-16 units of a part; each takes up to three bytes. */
+const PART_LENGTH = 1_000_000;
+
+/** A text in parts that a document can hold; no part ends within a character. */
+export function textParts(text: string): readonly string[] {
   const parts: string[] = [];
   for (let at = 0; at < text.length; ) {
-    const last = text.charCodeAt(at + partLength - 1);
+    const last = text.charCodeAt(at + PART_LENGTH - 1);
     const isWithin = last >= 0xd800 && last < 0xdc00;
-    const end = at + partLength - (isWithin ? 1 : 0);
+    const end = at + PART_LENGTH - (isWithin ? 1 : 0);
     parts.push(text.slice(at, end));
     at = end;
   }

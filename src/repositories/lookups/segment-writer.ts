@@ -51,7 +51,7 @@ export class SegmentWriter extends Repository {
 
   /**
    * Indexes what is due after an append: whole segments of this chain and, when it has just begun, all of the others, as their
-   * processes have most likely ended. What fails is due again later, and until then only slower to find. Resolves when done, never rejects.
+   * processes have most likely ended. What fails is due again later, until then slower to find. Resolves when done, never rejects.
    */
   note({ written, records }: Appended): Promise<void> {
     const { chainId, seq } = written;
