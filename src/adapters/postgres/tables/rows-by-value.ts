@@ -66,13 +66,14 @@ export async function changeRowsBy(
   const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
   const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
   await Promise.all(tx.send(await turns.run(locks(table, keys))));
-  await statements.forgetOutlived(layout, changed);
   const done =
     fields === null
       ? await statements.remove(layout, layout.name, rows)
       : await statements.set(layout, [by, text], [given, fields]).catch(refusedChange);
   if (done < rows.length) throw passedOver();
+  // Rows before their tombstones, as other programs and their triggers lock them.
   await forget();
+  await statements.forgetOutlived(layout, changed);
   await statements.list(layout, movedFrom(table, rows, changed, tx.nowMs));
   const isTimed = given.some(({ name }) => name === table.timestampColumn);
   const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;

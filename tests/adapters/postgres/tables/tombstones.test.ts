@@ -69,6 +69,30 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   }
 
   databaseTest(
+    "D-7.6 a program that brings back a row waits for no row that moves there",
+    async (database) => {
+      const program = otherProgram(database);
+      const parts = Object.assign(await database.open(), { program });
+      const items = await ItemsWithDeletes.prepare(parts);
+      await items.bury("a", "2025-01-01T00:00:00Z");
+      await items.insert({ k: "b", at: "2026-01-01T00:00:00Z" });
+      const statement = "insert into items (k, at) values ('a', now()), ('last', now())";
+      let refused: unknown;
+      await duringStatement(database, statement, async () => {
+        const moving = parts.documents.transact({ name: "test.move" }, ({ tables }) =>
+          tables.change(ITEMS, "k", "b", { k: "a" }),
+        );
+        refused = await moving.catch((error) => error);
+      });
+      expect(refused).toMatchObject({ kind: "invalid_request" });
+      expect([await items.listed(), (await items.rows()).map(({ k }) => k)]).toEqual([
+        [],
+        ["a", "b", "last"],
+      ]);
+    },
+  );
+
+  databaseTest(
     "D-7.6 a row that a rule deletes as soon as it comes back leaves a tombstone again",
     async (database) => {
       const program = otherProgram(database);
