@@ -2,7 +2,6 @@
 // refuses records, the write decides again without them.
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {
   type Arrivals,
   type ArrivingRecord,
@@ -179,15 +178,21 @@ export class BodyTables implements TableWrites {
     }
     this.#tx.writesRows();
     const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
-    const list = (some: readonly Tombstone[]) => this.#rows.list(layout, some);
+    const write = async (isAtOnce: boolean): Promise<Refused> => {
+      const act = <Item>(items: readonly Item[], on: (some: readonly Item[]) => Promise<void>) =>
+        isAtOnce ? on(items).then(() => []) : this.#findRefused(items, on);
+      // Rows before their tombstones, as other programs and their triggers lock them.
+      const deletes = await act(removed, (some) => this.#removeAll(layout, some));
+      await this.#forget(sending, decided.forgotten.intersection(decided.removed));
+      // A key that is too long for an index has no row, so its tombstone is not needed.
+      await act(decided.listed, (some) => this.#rows.list(layout, some));
+      const records = await act(rows, (some) => this.#putAll(putting, some));
+      await this.#forget(sending, decided.forgotten, OF_OTHERS);
+      return refusedOf(sending, { deletes, records });
+    };
     try {
       await this.#tx.attempt(async () => {
-        // Rows before their tombstones, as other programs and their triggers lock them.
-        await this.#removeAll(layout, removed);
-        await this.#forget(sending, "removed");
-        await list(decided.listed);
-        await this.#putAll(putting, rows);
-        await this.#forget(sending, "put");
+        await write(true);
       });
       return NONE_REFUSED;
     } catch (error) {
@@ -195,13 +200,7 @@ export class BodyTables implements TableWrites {
     }
     let refused = NONE_REFUSED;
     const finding = this.#tx.attempt(async () => {
-      const deletes = await this.#findRefused(removed, (some) => this.#removeAll(layout, some));
-      await this.#forget(sending, "removed");
-      // A key that is too long for an index has no row, so its tombstone is not needed.
-      await this.#findRefused(decided.listed, list);
-      const records = await this.#findRefused(rows, (some) => this.#putAll(putting, some));
-      await this.#forget(sending, "put");
-      refused = refusedOf(sending, { deletes, records });
+      refused = await write(false);
       // Refused together, and none of them alone, as by a rule about several rows: all of them are written then.
       if (refused.records.length + refused.deletes.length > 0) throw UNDONE;
     });
@@ -276,20 +275,14 @@ export class BodyTables implements TableWrites {
     }
   }
 
-  /** Forgets the tombstones of rows that were removed, which are written anew, or of all others; rules delete what was put, too. */
-  async #forget({ layout, found, decided }: Sending, of: "removed" | "put"): Promise<void> {
-    const isRemoved = of === "removed";
-    const texts = [...decided.forgotten].filter((text) => decided.removed.has(text) === isRemoved);
-    if (texts.length === 0) return;
-    const keys = new Map<string, Row>();
-    for (const { keyText: text, row } of decided.sent) keys.set(text, row);
-    for (const [text, { row }] of found.rows) keys.set(text, row);
-    const gone = texts.map((text) => keys.get(text)).filter((key) => key !== undefined);
-    await this.#rows.remove(layout, layout.deleted, gone, isRemoved ? "" : OF_OTHERS);
+  async #forget({ layout, found }: Sending, texts: ReadonlySet<string>, also = ""): Promise<void> {
+    const rows = Array.from(texts, (text) => found.rows.get(text)?.row);
+    const keys = rows.filter((row) => row !== undefined);
+    await this.#rows.remove(layout, layout.deleted, keys, also);
   }
 }
 
-/** Selects tombstones of other transactions. */
+/** Selects tombstones but those that rules of the application left of rows that were just put. */
 const OF_OTHERS = "and repsync_xact is distinct from pg_current_xact_id()";
 const UNDONE = new Error("Nothing of an attempt stays");
 

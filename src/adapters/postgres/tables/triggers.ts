@@ -119,11 +119,9 @@ end $body$;`;
 }
 
 /**
- * Records deletes of other programs, as own writes bring their tombstones. A missing column or name interrupts the record. D-7.6: a removed row
- * leaves a tombstone of now, or of 1 µs after its time where that is later and at most 5 minutes ahead; of two, the later one stays. A
- * row removes the tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync
- * causes was decided by rows that it had: such a tombstone has the time of the removed row, so that a version which comes later wins. A
- * cascade within the table removes rows in the statement of repsync's own, whose tombstones come next and stand in place of these.
+ * Records deletes of other programs at their `changeTime`, D-7.6; a missing column or name interrupts the record. A row removes the
+ * tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync causes has the
+ * time of the removed row, so that a later version wins; the tombstones that the body brings come after its statement, in place of these.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
@@ -200,10 +198,9 @@ function timeText({ table }: Layout, row: string): string {
 }
 
 /**
- * Makes or drops the trigger that stamps a row of a stamped table before it is written, where another program leaves its time alone, as
- * `stampFate` decides. D-14.2. A new row looks for a row of its key too, which `on conflict do update` may be about to change. Where
- * somebody is deleting that row it waits, as the server would after the stamp: the tombstone comes with the end of that statement. It
- * takes back the lock by which it waited, which would hold up who writes the row next. In other isolation levels the wait would fail.
+ * Makes or drops the trigger that stamps a row of a stamped table before another program writes it, as `stampFate` decides. D-14.2. A new
+ * row meets a row of its key, too, which `on conflict do update` may change. It waits for whoever is deleting that, whose tombstone comes
+ * with the end of the statement, and takes back the lock of the wait, which would hold up others. In other isolation levels it would fail.
  */
 function stampTriggerText(layout: Layout): string {
   const { name, table } = layout;
