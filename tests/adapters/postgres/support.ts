@@ -19,6 +19,7 @@ import {
   dropPostgresDatabase,
   makePreparedDatabase,
 } from "../../support/stores/shared-postgres.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 
 const TEST_TIMEOUT_MS = 120_000;
 
@@ -114,11 +115,12 @@ export async function duringStatement(
   meet: (others: SQL) => Promise<unknown>,
 ): Promise<void> {
   const others = new SQL({ url, max: 3 });
-  const waiting = async (wanted: number) => {
-    const look = () => sql`
-      select count(*)::int4 as n from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-    while ((await look())[0].n < wanted);
-  };
+  const waiting = (wanted: number) =>
+    pollUntil(`${wanted} that wait`, async () => {
+      const [found] = await sql`select count(*)::int4 as n from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock'`;
+      return found.n >= wanted;
+    });
   await others.unsafe(`create function public.hold() returns trigger language plpgsql as $$ begin
       if coalesce(new.k, old.k) = 'last' then perform pg_advisory_xact_lock(1); end if;
       return coalesce(new, old);
@@ -128,13 +130,17 @@ export async function duringStatement(
   await holder`select pg_advisory_lock(1)`;
   // Of a deadlock it would be the victim.
   const writing = others.unsafe(`set deadlock_timeout = '1ms'; ${statement}`).execute();
-  await waiting(1);
-  const meeting = meet(others);
-  await waiting(2);
-  await holder`select pg_advisory_unlock(1)`;
-  await Promise.all([writing, meeting]);
-  holder.release();
-  await others.close();
+  let meeting: Promise<unknown> | undefined;
+  try {
+    await waiting(1);
+    meeting = meet(others);
+    await waiting(2);
+  } finally {
+    await holder`select pg_advisory_unlock(1)`;
+    holder.release();
+    await Promise.all([writing, meeting]);
+    await others.close();
+  }
 }
 
 /** Sends a statement, or what stands for it; of `parameters` a script has none. */
