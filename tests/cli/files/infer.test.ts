@@ -276,39 +276,6 @@ describe("repsync tables infer", () => {
     expect([ended.code, ended.stdout, ended.stderr]).toEqual([code, "", `${message}\n`]);
   });
 
-  test("D-14.1 what becomes no column and what cannot be read is told, and a built-in table that it replaces", async () => {
-    file("profiles.ndjson", '{"username":"a","":1}\n{"username":\n{"username":"b"}\n');
-    const { code, stdout, stderr } = await cli("tables", "infer", "profiles.ndjson");
-    expect([code, Object.keys(JSON.parse(stdout).tables.profiles.columns)]).toEqual([
-      ...[0, ["username", "updated_at"]],
-    ]);
-    expect(stderr).toContain('\n  left out, as no column can have the name: ""\n');
-    expect(stderr).toContain("\n  left out: 1 record that cannot be read; line 2 is not JSON\n");
-    expect(stderr).toContain("\n  it replaces the built-in table profiles\n");
-  });
-
-  test("D-14.1 a value that no column takes is named, and an import of the file fails its row alone", async () => {
-    const lines = ['{"id":1,"n":5}', String.raw`{"id":2,"n":"\ud800"}`, '{"id":3,"n":null}'];
-    file("odd.ndjson", `${lines.join("\n")}\n`);
-    const { code, stderr } = await cli("tables", "infer", "odd.ndjson", "--into", "tables.json");
-    expect(code).toBe(0);
-    expect(stderr).toContain(
-      String.raw`  n   integer  such as 5, but 1 of 2 values is none, the first "\ud800" in line 2, empty in 1`,
-    );
-    file(".env", "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
-    expect((await cli("import", "odd", "odd.ndjson", "--json")).json).toMatchObject({
-      ...{ new: 2, failed: 1 },
-      failures: [{ line: 2, column: "n" }],
-    });
-  });
-
-  test("D-14.1 a field that is marked as JSON null is no value, and not a part of the key", async () => {
-    file("marked.csv", "code,n\na,1\n\\null,2\n");
-    const { stderr } = await cli("tables", "infer", "marked.csv");
-    expect(stderr).toContain('  code  text     such as "a", empty in 1\n');
-    expect(stderr).toContain("  key: n (every value differs)\n");
-  });
-
   test("D-10.2, D-4.12.3 a path that is no file, and a name that is no table's, are exit code 2", async () => {
     mkdirSync(join(folder, "folder.csv"));
     file("a.csv", "id\n1\n");

@@ -1,6 +1,6 @@
-// What of a file becomes no table, and files that cannot be read as they are: what is said of them.
+// What of a file becomes no table, column or value, and files that cannot be read as they are: what is said of them.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
@@ -11,11 +11,17 @@ import { guessFile, tryFile } from "../support/try-file.ts";
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
+let folder: string;
+beforeEach(() => {
+  folder = makeTempFolder();
+});
+
+const file = (name: string, text: string) => writeFileSync(join(folder, name), text);
+const cli = (...args: string[]) => runCli(args, { folder });
 const latin1 = (text: string) => Uint8Array.from([...text], (c) => c.charCodeAt(0));
 
 describe("what is no table", () => {
   test("D-14.1 blobs, foreign keys, views, virtual tables and triggers of a SQLite file are named", async () => {
-    const folder = makeTempFolder();
     const path = join(folder, "shop.db");
     const database = new Database(path);
     for (const sql of [
@@ -51,14 +57,13 @@ describe("what is no table", () => {
   });
 
   test("D-14.1 tables of a SQLite file whose name no table can have are left out and named", async () => {
-    const folder = makeTempFolder();
     const path = join(folder, "shop.db");
     const database = new Database(path);
     for (const name of ["заказы", "repsync_own", "parts"]) {
       database.run(`CREATE TABLE "${name}" (id INTEGER PRIMARY KEY)`);
     }
     database.close();
-    const inferred = await runCli(["tables", "infer", "shop.db"], { folder });
+    const inferred = await cli("tables", "infer", "shop.db");
     expect([inferred.code, Object.keys(JSON.parse(inferred.stdout).tables)]).toEqual([
       0,
       ["parts"],
@@ -66,17 +71,16 @@ describe("what is no table", () => {
     for (const name of ["заказы", "repsync_own"]) {
       expect(inferred.stderr).toContain(`table ${name}, as no table can have its name`);
     }
-    const asked = await runCli(["tables", "infer", "shop.db", "--table", "заказы"], { folder });
+    const asked = await cli("tables", "infer", "shop.db", "--table", "заказы");
     expect(asked.code).toBe(2);
     expect(asked.stderr).toContain('"заказы" cannot be the name of a table');
     expect(asked.stderr).toContain("rename it there");
-    writeFileSync(join(folder, "тест.ndjson"), '{"id":1}\n');
-    const records = await runCli(["tables", "infer", "тест.ndjson"], { folder });
+    file("тест.ndjson", '{"id":1}\n');
+    const records = await cli("tables", "infer", "тест.ndjson");
     expect(records.stderr).toContain('"тест" cannot be the name of a table');
   });
 
   test("D-14.1 a JSON document without an array says where it has one, and a file of another encoding what to do", async () => {
-    const folder = makeTempFolder();
     const failure = async (name: string, data: string | Uint8Array, path?: string) => {
       const wishes = path === undefined ? {} : { wishes: { files: { path } } };
       return await tryFile(folder, { name, data, ...wishes }).then(
@@ -100,5 +104,38 @@ describe("what is no table", () => {
     expect(await failure("d.csv", latin1("name\nKöln\n"))).toEndWith(
       "is not text in UTF-8: name its encoding, such as latin1 or utf-16",
     );
+  });
+
+  test("D-14.1 what becomes no column and what cannot be read is told, and a built-in table that it replaces", async () => {
+    file("profiles.ndjson", '{"username":"a","":1}\n{"username":\n{"username":"b"}\n');
+    const { code, stdout, stderr } = await cli("tables", "infer", "profiles.ndjson");
+    expect([code, Object.keys(JSON.parse(stdout).tables.profiles.columns)]).toEqual([
+      ...[0, ["username", "updated_at"]],
+    ]);
+    expect(stderr).toContain('\n  left out, as no column can have the name: ""\n');
+    expect(stderr).toContain("\n  left out: 1 record that cannot be read; line 2 is not JSON\n");
+    expect(stderr).toContain("\n  it replaces the built-in table profiles\n");
+  });
+
+  test("D-14.1 a value that no column takes is named, and an import of the file fails its row alone", async () => {
+    const lines = ['{"id":1,"n":5}', String.raw`{"id":2,"n":"\ud800"}`, '{"id":3,"n":null}'];
+    file("odd.ndjson", `${lines.join("\n")}\n`);
+    const { code, stderr } = await cli("tables", "infer", "odd.ndjson", "--into", "tables.json");
+    expect(code).toBe(0);
+    expect(stderr).toContain(
+      String.raw`  n   integer  such as 5, but 1 of 2 values is none, the first "\ud800" in line 2, empty in 1`,
+    );
+    file(".env", "STORAGE_URL=sqlite:./store.db\nSYNC_TABLES=tables.json\n");
+    expect((await cli("import", "odd", "odd.ndjson", "--json")).json).toMatchObject({
+      ...{ new: 2, failed: 1 },
+      failures: [{ line: 2, column: "n" }],
+    });
+  });
+
+  test("D-14.1 a field that is marked as JSON null is no value, and not a part of the key", async () => {
+    file("marked.csv", "code,n\na,1\n\\null,2\n");
+    const { stderr } = await cli("tables", "infer", "marked.csv");
+    expect(stderr).toContain('  code  text     such as "a", empty in 1\n');
+    expect(stderr).toContain("  key: n (every value differs)\n");
   });
 });
