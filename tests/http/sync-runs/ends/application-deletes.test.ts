@@ -41,8 +41,17 @@ async function startEnd(
   return { app: await startRunApp({ tables, env: { STORAGE_URL: url, ...more } }), sql };
 }
 
-async function rows({ app }: End, table = "items"): Promise<readonly string[]> {
-  return (await app.rows(table)).map(({ k, parent }) => `${k} of ${parent}`);
+function row(k: string, parent: string | null = null) {
+  return { k, parent, at: OLD };
+}
+
+async function rows({ app }: End): Promise<readonly string[]> {
+  return (await app.rows("items")).map(({ k, parent }) => `${k} of ${parent}`);
+}
+
+/** As many runs as given, of all tables. */
+async function run({ app }: End, times = 1): Promise<void> {
+  for (let i = 0; i < times; i++) expect((await app.trigger()).json["status"]).toBe("success");
 }
 
 onBackends([POSTGRESQL], "deletes in tables of an application", () => {
@@ -55,15 +64,13 @@ onBackends([POSTGRESQL], "deletes in tables of an application", () => {
       const remote = await startEnd(["items"], ownRules === "remote" ? ITEMS : null);
       const local = await startEnd(["items"], ownRules === "local" ? ITEMS : null, remote);
       const ends = { local, remote };
-      const row = (k: string, parent: string | null) => ({ k, parent, at: OLD });
-      const records = [row("a", null), row("b", "a"), row("c", "b"), row("d", null)];
+      const records = [row("a"), row("b", "a"), row("c", "b"), row("d")];
       await ends[ownRules].app.push("items", { records });
-      const run = async () => (await local.app.trigger({ table: "items" })).json["status"];
-      expect(await run()).toBe("success");
-      const expected = row("a", null);
+      await run(local);
+      const expected = row("a");
       if (ownRules !== deletes) await ends[deletes].sql`delete from items where k = 'a'`;
       else await local.app.ask("/rows/items/delete", jsonBody({ key: { k: "a" }, expected }));
-      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
+      await run(local, 2);
       for (const end of [local, remote]) expect(await rows(end)).toEqual(["d of null"]);
     });
   }
@@ -80,15 +87,12 @@ onBackends([POSTGRESQL], "deletes in tables of an application", () => {
           : `create table public.groups (${COLUMNS}); create table public.items (${COLUMNS} references public.groups on delete cascade)`;
       const remote = await startEnd(names, made);
       const local = await startEnd(names, made, remote);
-      for (const k of ["a", "b"]) {
-        await local.app.push(groups, { records: [{ k, parent: null, at: OLD }] });
-      }
-      await local.app.push("items", { records: [{ k: "moved", parent: "a", at: OLD }] });
-      const run = async () => (await local.app.trigger({})).json["status"];
-      expect(await run()).toBe("success");
+      await local.app.push(groups, { records: [row("a"), row("b")] });
+      await local.app.push("items", { records: [row("moved", "a")] });
+      await run(local);
       await local.sql`update items set parent = 'b', at = now() where k = 'moved'`;
       await local.sql.unsafe(`delete from ${groups} where k = 'a'`);
-      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
+      await run(local, 2);
       for (const end of [local, remote]) {
         expect((await rows(end)).filter((row) => row.startsWith("moved"))).toEqual(["moved of b"]);
       }
@@ -99,15 +103,14 @@ onBackends([POSTGRESQL], "deletes in tables of an application", () => {
     test(`D-7.6.4 rows of a table that took the place of another stay, whatever becomes of the other: ${empties}`, async () => {
       const remote = await startEnd(["items"], ITEMS);
       const local = await startEnd(["items"], ITEMS, remote);
-      const records = ["a", "b"].map((k) => ({ k, parent: null, at: OLD }));
-      await local.app.push("items", { records });
-      const run = async () => (await local.app.trigger({ table: "items" })).json["status"];
-      expect(await run()).toBe("success");
+      await local.app.push("items", { records: [row("a"), row("b")] });
+      await run(local);
       await local.sql.unsafe(`create table public.items_next (like items including all); insert into items_next select * from items;
         alter table items rename to items_before; alter table items_next rename to items; ${empties}`);
-      for (let i = 0; i < 2; i++) expect(await run()).toBe("success");
-      for (const end of [local, remote])
+      await run(local, 2);
+      for (const end of [local, remote]) {
         expect(await rows(end)).toEqual(["a of null", "b of null"]);
+      }
     });
   }
 });

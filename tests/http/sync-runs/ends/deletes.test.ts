@@ -72,6 +72,24 @@ async function keys({ app }: End): Promise<readonly unknown[]> {
   return (await app.rows("items")).map(({ k }) => k);
 }
 
+async function bringBack(app: RunApp, by: "repair" | "forced run", direction: "pull" | "push") {
+  if (by === "repair") await app.ask("/compare", jsonBody({ table: "items", repair: direction }));
+  else await run(app, { direction, force: true, full: true });
+}
+
+/** Runs delete nothing at either end, from where the last one ended and from the beginning. */
+async function expectNoMoreDeletes(
+  [local, remote]: readonly [End, End],
+  left: readonly string[],
+): Promise<void> {
+  for (const more of [{}, { full: true }, {}]) {
+    expect((await run(local.app, more)).json).toMatchObject({
+      ...{ status: "success", deleted_here: 0, deleted_there: 0 },
+    });
+    for (const end of [local, remote]) expect(await keys(end)).toEqual([...left]);
+  }
+}
+
 /** Deletes rows as another program does, with the store's own means. */
 async function deleteElsewhere({ url }: End, ...deleted: readonly string[]): Promise<void> {
   if (url.startsWith("sqlite:")) {
@@ -104,13 +122,7 @@ onEveryBackend("deletes", (backend) => {
       ...{ status: "success", deleted_here: 1, deleted_there: 1 },
       tables: { items: { deleted_here: 1, deleted_there: 1, error_count: 0 } },
     });
-    for (const more of [{}, { full: true }]) {
-      expect((await run(local.app, more)).json).toMatchObject({
-        deleted_here: 0,
-        deleted_there: 0,
-      });
-      for (const end of [local, remote]) expect(await keys(end)).toEqual(["c"]);
-    }
+    await expectNoMoreDeletes([local, remote], ["c"]);
   });
 
   test("D-7.6.4 what one spoke deletes is deleted in the hub and at the other spoke, and an edit made later wins", async () => {
@@ -187,46 +199,35 @@ onEveryBackend("deletes", (backend) => {
   );
 
   const returns = [
-    ...[["repair", "pull"] as const, ["repair", "push"] as const],
-    ...[["forced run", "pull"] as const, ["forced run", "push"] as const],
-  ];
+    ["repair", "pull"],
+    ["repair", "push"],
+    ["forced run", "pull"],
+    ["forced run", "push"],
+  ] as const;
   test.each(returns)(
     "D-7.6.9 a deleted row that a %s by %s brings back stays, whatever runs meet it again",
-    async (by, repair) => {
+    async (by, direction) => {
       const { local, remote } = await startAlike(backend, ["a", "b"]);
-      const loser = repair === "pull" ? local : remote;
+      const loser = direction === "pull" ? local : remote;
       await deleteElsewhere(loser, "a");
-      if (by === "repair") await local.app.ask("/compare", jsonBody({ table: "items", repair }));
-      else await run(local.app, { direction: repair, force: true, full: true });
+      await bringBack(local.app, by, direction);
       expect(await keys(loser)).toEqual(["a", "b"]);
-      for (const more of [{ full: true }, {}, {}]) {
-        expect((await run(local.app, more)).json).toMatchObject({
-          ...{ status: "success", deleted_here: 0, deleted_there: 0 },
-        });
-        for (const end of [local, remote]) expect(await keys(end)).toEqual(["a", "b"]);
-      }
+      await expectNoMoreDeletes([local, remote], ["a", "b"]);
       await deleteElsewhere(loser, "a");
       await run(local.app);
       for (const end of [local, remote]) expect(await keys(end)).toEqual(["b"]);
     },
   );
 
-  test.each(["repair", "forced run"])(
+  test.each(["repair", "forced run"] as const)(
     "D-7.6.9 rows that a program put back here with their old times stay once a %s has pushed them",
     async (by) => {
       const { local, remote } = await startAlike(backend, ["a", "b"]);
       await deleteElsewhere(local, "a");
       await run(local.app);
       await fill(local.app, ["a"]);
-      if (by === "repair") {
-        await local.app.ask("/compare", jsonBody({ table: "items", repair: "push" }));
-      } else await run(local.app, { direction: "push", force: true, full: true });
-      for (const more of [{}, { full: true }, {}]) {
-        expect((await run(local.app, more)).json).toMatchObject({
-          ...{ status: "success", deleted_here: 0, deleted_there: 0 },
-        });
-        for (const end of [local, remote]) expect(await keys(end)).toEqual(["a", "b"]);
-      }
+      await bringBack(local.app, by, "push");
+      await expectNoMoreDeletes([local, remote], ["a", "b"]);
     },
   );
 
