@@ -46,6 +46,9 @@ const item = (n: number | string, day: number, title: string | null = `Title ${n
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+/** The next request to a path is answered to nobody. */
+const loseReply = (page: Page, path: string) =>
+  page.route(path, (route) => route.fetch().then(() => route.abort()), { times: 1 });
 
 async function open(app: RunApp, address = "/console/tables/items") {
   return await openConsole(app, { as: app.admin, address });
@@ -264,19 +267,17 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
         ...{ as: app.admin, address: "/console/tables/items" },
         expectedErrors: [/net::ERR_FAILED/],
       });
-      const loseReply = (path: string) =>
-        page.route(path, (route) => route.fetch().then(() => route.abort()), { times: 1 });
       await page.getByRole("link", { name: "a/b é" }).click();
       await press(page, "Edit");
       await field(page, "title").fill("Mine");
-      await loseReply("**/rows/items");
+      await loseReply(page, "**/rows/items");
       await press(page, "Save");
       await page.getByText("The service cannot be reached").waitFor();
       expect(await rowsOf(app)).toMatchObject([{ title: "Mine" }]);
       await press(page, "Save");
       await page.getByText("The row was saved").waitFor();
       await press(page, "Delete");
-      await loseReply("**/rows/items/delete");
+      await loseReply(page, "**/rows/items/delete");
       const dialog = page.getByRole("dialog");
       await dialog.getByRole("button", { name: "Delete", exact: true }).click();
       await dialog.getByText("The service cannot be reached").waitFor();
@@ -289,28 +290,27 @@ describe.skipIf(!chromiumAvailable)("rows in the console", () => {
       const app = await startRunApp({ backend, tables: ITEMS });
       await app.push("items", { records: [item(1, 1)] });
       const { page } = await openConsole(app, {
-        ...{ as: app.admin, address: "/console/tables/items/new" },
+        ...{ as: app.admin, address: "/console" },
         expectedErrors: [/net::ERR_FAILED/],
       });
-      await field(page, "shop").fill("a/b é");
-      await field(page, "n").fill("1");
+      const typeRow = async (shop: string, n: string) => {
+        await page.goto(`${app.url}/console/tables/items/new`);
+        await field(page, "shop").fill(shop);
+        await field(page, "n").fill(n);
+      };
+      await typeRow("a/b é", "1");
       await press(page, "Save");
       await page.getByText("There is such a row already").waitFor();
       await press(page, "Keep theirs");
       expect(await rowsOf(app)).toMatchObject([{ n: 1, title: "Title 1" }]);
-      await page.goto(`${app.url}/console/tables/items/new`);
-      await field(page, "shop").fill("a/b é");
-      await field(page, "n").fill("1");
+      await typeRow("a/b é", "1");
       await field(page, "price").fill("9");
       await press(page, "Save");
       await press(page, "Write mine");
       await page.getByText("The row was added").waitFor();
       expect(await rowsOf(app)).toMatchObject([{ n: 1, title: "Title 1", price: "9" }]);
-      await page.goto(`${app.url}/console/tables/items/new`);
-      await field(page, "shop").fill("s");
-      await field(page, "n").fill("2");
-      const lose = { times: 1 };
-      await page.route("**/rows/items", (route) => route.fetch().then(() => route.abort()), lose);
+      await typeRow("s", "2");
+      await loseReply(page, "**/rows/items");
       await press(page, "Save");
       await page.getByText("The service cannot be reached").waitFor();
       await press(page, "Save");

@@ -22,6 +22,9 @@ function rows(text: string): JsonObject[] {
     });
 }
 
+/** Rows of second 1, one for each letter. */
+const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
+
 function time(second: string): string {
   return `2026-03-01T10:00:0${second}Z`;
 }
@@ -116,7 +119,6 @@ test("D-4.5 in short pages only different keys prove a timestamp complete: anoth
 
 test("D-4.5 long pages in the order of their keys prove it at once", () => {
   const cursor = pullFrom(null, 12);
-  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
   expect(give(cursor, tie("abcdefghijkl"), { total: 16, more: true })).toBe(
     "abcdefghijkl to 1, then 1+11/12",
   );
@@ -125,7 +127,6 @@ test("D-4.5 long pages in the order of their keys prove it at once", () => {
 
 test("D-4.5 a row that left the pages already read makes it step back", () => {
   const cursor = pullFrom(null, 12);
-  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
   give(cursor, tie("abcdefghijkl"), { total: 17, more: true });
   // Two rows have gone: m stands where l was, and something may stand between them.
   expect(give(cursor, `${tie("no")} a2 b2`, { total: 17 })).toBe("no to 1, then 1+5/12");
@@ -134,7 +135,6 @@ test("D-4.5 a row that left the pages already read makes it step back", () => {
 
 test("D-4.5 it steps back to the first row at most, from which it begins again", () => {
   const cursor = pullFrom(null, 12);
-  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
   give(cursor, tie("abcdefghijkl"), { total: 25, more: true });
   expect(give(cursor, tie("nopqrstuvwxy"), { total: 23, more: true })).toEndWith("then 1+5/12");
   expect(give(cursor, tie("nopqrstuvwxy"), { total: 17, more: true })).toEndWith("then 1+0/12");
@@ -143,7 +143,6 @@ test("D-4.5 it steps back to the first row at most, from which it begins again",
 
 test("D-4.5 a record without a key proves no order", () => {
   const cursor = pullFrom(null, 12);
-  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
   give(cursor, tie("abcdefghijkl"), { total: 16, more: true });
   const { since, offset, limit } = cursor.request();
   const records = rows(`${tie("lmno")} p2`).map((row, i) => (i === 1 ? { at: time("1") } : row));
@@ -230,7 +229,6 @@ test("D-4.5 a group that never stands still is given up, with what to do", () =>
 
 test("D-4.5 a group whose second page never follows on the first is given up, too", () => {
   const cursor = PullCursor.beginSince(TABLE, time("1"), 12);
-  const tie = (keys: string) => [...keys].map((key) => `${key}1`).join(" ");
   const endless = () => {
     for (let i = 0; i < 200; i++) {
       const isFirst = cursor.request().offset === 0;
