@@ -4,7 +4,6 @@ import { startPeer } from "../adapters/fetch/sync-client-support.ts";
 import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
 import { gzip } from "../http/support/bytes.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import type { SyncApp } from "../http/support/sync-app.ts";
 import { HealthWatch } from "../support/health-watch.ts";
 import { startService } from "./support/service-process.ts";
 
@@ -64,7 +63,7 @@ test.each([
 async function pull(remoteUrl: string) {
   const env = { ...ADMIN_ENV, SYNC_REMOTE_URL: remoteUrl };
   const local = await startService({ tables: TABLES, env });
-  const { token } = await Person.signIn(local as unknown as SyncApp, "root");
+  const { token } = await Person.signIn(local, "root");
   const watch = new HealthWatch(local);
   const reply = await local.send("/api/v1/sync/trigger", {
     method: "POST",

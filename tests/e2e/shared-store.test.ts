@@ -4,7 +4,7 @@ import { MongoClient } from "mongodb";
 import { ADMIN_ENV, jsonBody, Person } from "../http/reputation/people.ts";
 import { MONGODB, onEveryBackend } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { SYNC_KEY, type SyncApp } from "../http/support/sync-app.ts";
+import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
@@ -98,7 +98,7 @@ test.skipIf(!MONGODB.isAvailable)(
     });
     expect([listed.status, listed.json["items"]]).toEqual([200, []]);
     const other = await start();
-    const admin = await Person.signIn(other as unknown as SyncApp, "root");
+    const admin = await Person.signIn(other, "root");
     recording.kill("SIGKILL");
     await recording.ended;
     const client = new MongoClient(STORAGE_URL);

@@ -1,7 +1,7 @@
 // Services as processes that run syncs, and what a test sees of both ends.
 import { ADMIN_ENV, Person } from "../../http/reputation/people.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import type { JsonFields, SyncApp } from "../../http/support/sync-app.ts";
+import type { JsonFields } from "../../http/support/sync-app.ts";
 import { SYNC } from "../../http/sync-runs/support/run-apps.ts";
 import { freePort } from "./free-port.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
@@ -68,7 +68,7 @@ export async function makeRunService(
         ...env,
       };
       current = await startService({ folder, tables: ITEMS, env: all });
-      token ||= (await Person.signIn(current as unknown as SyncApp, "root")).token;
+      token ||= (await Person.signIn(current, "root")).token;
     },
     async kill() {
       running().kill("SIGKILL");
