@@ -170,7 +170,7 @@ describe.skipIf(!postgresAvailable)(
     }
 
     databaseTest(
-      "D-14.2.3 a row that meets one of its key locks that no longer than the server would",
+      "D-14.2.3 an insert locks a row of its key no longer than the server would",
       async (database) => {
         const storage = await database.open();
         await storage.tables.prepare([makeTable(ENTRY)]);
