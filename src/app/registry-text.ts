@@ -95,7 +95,7 @@ export function problemText({ line, column, message }: FileProblem): string {
   return `line ${line}, column ${column}: ${message}`;
 }
 
-/** A registry file of SYNC_TABLES. Each problem names the setting, and one of syntax the file, too. */
+/** Reads the file of SYNC_TABLES. Each problem names the setting, and an error of syntax names the file, too. */
 export function readOwnRegistry(
   path: string,
   text: string,

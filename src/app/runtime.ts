@@ -1,4 +1,4 @@
-// What depends on the runtime: Bun, or Deno.
+// What differs between the runtimes, Bun and Deno: server, SQLite, memory and name.
 import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import type { StartHttpServer } from "../ports/http/http.ts";

@@ -7,7 +7,7 @@ import { REMEMBERED_LOOKUP_MS } from "../domain/shared/limits.ts";
 import type { Clock } from "../ports/runtime/runtime.ts";
 import type { ValueCache } from "../ports/runtime/value-cache.ts";
 import { Secrets } from "../repositories/accounts/secrets.ts";
-import { LookupCache } from "../repositories/lookups/batch-facts.ts";
+import { LookupCache, type MakeCache } from "../repositories/lookups/batch-facts.ts";
 import { LookupProcessor } from "../repositories/lookups/lookup-processor.ts";
 import { LookupReader } from "../repositories/lookups/lookup-reader.ts";
 import { SegmentWriter } from "../repositories/lookups/segment-writer.ts";
@@ -19,8 +19,7 @@ import type { LookupParts } from "./reputation.ts";
 import type { Services } from "./services.ts";
 
 export interface ProcessorOptions {
-  /** Makes a cache of at most so many entries; it may remember nothing. */
-  readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
+  readonly makeCache: MakeCache;
   readonly clock: Pick<Clock, "monotonicMs">;
 }
 

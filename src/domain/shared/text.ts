@@ -21,7 +21,7 @@ export function isTextOf(value: unknown, minChars: number, maxChars: number): va
   return chars >= minChars && chars <= maxChars;
 }
 
-/** UTF-16 units of a part; each takes up to three bytes. */
+/** Length of a part in UTF-16 units, of up to three bytes each. */
 const PART_LENGTH = 1_000_000;
 
 /** A text in parts that a document can hold; no part ends within a character. */

@@ -102,8 +102,8 @@ export class BatchFacts {
 // The cache of callers and people for lookups, each with the version it was read at. The transaction of a batch tells whether that
 // is current, before anything is decided.
 
-/** Makes a cache of at most so many entries; it may remember nothing. */
-type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
+/** Makes a cache of at most `maxEntries`. One that remembers nothing will do, too. */
+export type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
 
 export class LookupCache {
   readonly #callers: ValueCache<Versioned<OwnedCaller>>;

@@ -6,7 +6,7 @@ import type { OwnedCaller } from "./batch-facts.ts";
 import type { CountedCalls } from "./own-chain.ts";
 import { AccountUsage, usageKey } from "./usage.ts";
 
-/** Accounts whose last needed pages are known; beyond that all are forgotten. */
+/** Accounts whose pages are remembered; with one more all are forgotten. */
 const MAX_KNOWN_PAGES = 10_000;
 
 type PagesOf = (usage: AccountUsage) => readonly Key[];
@@ -22,7 +22,7 @@ export class UsageReader {
   /** Full pages of calls that the last batch needed, by account. */
   readonly #pages = new Map<string, readonly Key[]>();
 
-  /** The documents that a batch of these accounts most likely needs. */
+  /** Keys of the documents that a batch of calls by these accounts likely needs. */
   keysOf(accountIds: Iterable<string>): readonly Key[] {
     const ids = [...accountIds];
     return [...ids.map(usageKey), ...ids.flatMap((id) => this.#pages.get(id) ?? [])];

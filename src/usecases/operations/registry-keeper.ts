@@ -50,7 +50,7 @@ export class RegistryKeeper {
     await this.#inTurn(() => this.#look());
   }
 
-  /** Serves it, too. Throws `invalid_request` for a wrong entry, `conflict` for one here or in the store, `store_unavailable`. */
+  /** Adds a table to the file, and serves it. Throws `invalid_request` for a wrong entry, `conflict`, `store_unavailable`. */
   async add(name: string, entry: unknown): Promise<AddResult> {
     const table = soundTable(name, entry);
     return await this.#inTurn(() => this.#add(table));

@@ -41,7 +41,7 @@ export class Semaphore {
     this.#free = limits.maxRunning;
   }
 
-  /** Throws `overloaded` when too many wait, the work would end too late, or `gone` is aborted before its turn. */
+  /** Runs work in its turn. Throws `overloaded` when too many wait, when it would end too late, or once `gone` aborts before. */
   async use<T>(work: () => Promise<T>, gone?: AbortSignal): Promise<T> {
     if (gone?.aborted) throw overloaded();
     if (this.#free > 0) this.#free--;

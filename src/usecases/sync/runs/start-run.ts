@@ -221,7 +221,7 @@ function tellWarnings(progress: RunProgress, { remote, handshake, warnings }: Re
 
 const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
 
-/** True after a stop, without the store or the remote, and where the remote is this deployment. */
+/** True for a stop, for a store or a remote out of reach, and for a remote that is this deployment: no other table would move. */
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {
   if (stop.aborted || isAppError(error, ...OF_ALL_TABLES)) return true;
   const cause = error instanceof Error ? error.cause : null;

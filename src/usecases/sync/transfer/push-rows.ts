@@ -172,7 +172,7 @@ async function forgetDeletes(transfer: Transfer, rows: readonly Row[]): Promise<
   if (!table.deletes) return;
   const keys = rows.map((row) => recordKey(table, row));
   const found = await deps.tombstones.byKeys(table, keys);
-  // Without other columns, as the rows may have changed since they were read.
+  // Of the keys alone: the other columns may have changed since the rows were read.
   const writes = changesOf(found.map(({ key }) => key));
   if (writes.length > 0) await commitRows(transfer, { writes, conflict: "restore" });
 }

@@ -1,8 +1,15 @@
 import { describe, expect } from "bun:test";
+import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import { ITEMS, ItemsWithDeletes } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { tombstonesContract } from "../../../contract/tables/tombstones/tombstones-contract.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { databaseTest, duringStatement, makeDatabase, otherProgram } from "../support.ts";
+import {
+  databaseTest,
+  duringStatement,
+  makeDatabase,
+  otherProgram,
+  type TestDatabase,
+} from "../support.ts";
 
 describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   tombstonesContract({
@@ -27,9 +34,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
     "D-7.6 tombstones are listed by their places wherever the server puts them, and taken in to the millisecond",
     async (database) => {
       const clock = { ms: Date.parse("2026-01-01T00:00:00Z"), nowMs: () => clock.ms };
-      const program = otherProgram(database);
-      const parts = Object.assign(await database.open(clock), { program });
-      const items = await ItemsWithDeletes.prepare(parts);
+      const { items, parts } = await prepareItems(database, clock);
       const keys = async (sinceTime: string | null) =>
         (await items.page({ sinceTime })).items.map(({ key }) => key["k"]);
       for (const k of ["a", "b"]) await items.bury(k, "2025-01-01T00:00:00Z");
@@ -52,9 +57,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
     databaseTest(
       `D-7.6 a program that ${how} a row beside repsync waits for nothing that waits for it`,
       async (database) => {
-        const program = otherProgram(database);
-        const parts = Object.assign(await database.open(), { program });
-        const items = await ItemsWithDeletes.prepare(parts);
+        const { items } = await prepareItems(database);
         if (how === "deletes") await database.sql`insert into items (k) values ('a'), ('last')`;
         else await items.bury("a", "2025-01-01T00:00:00Z");
         await duringStatement(database, statement, async () =>
@@ -71,9 +74,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   databaseTest(
     "D-7.6 a program that brings back a row waits for no row that moves there",
     async (database) => {
-      const program = otherProgram(database);
-      const parts = Object.assign(await database.open(), { program });
-      const items = await ItemsWithDeletes.prepare(parts);
+      const { items, parts } = await prepareItems(database);
       await items.bury("a", "2025-01-01T00:00:00Z");
       await items.insert({ k: "b", at: "2026-01-01T00:00:00Z" });
       const statement = "insert into items (k, at) values ('a', now()), ('last', now())";
@@ -95,9 +96,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
   databaseTest(
     "D-7.6 a row that a rule deletes as soon as it comes back leaves a tombstone again",
     async (database) => {
-      const program = otherProgram(database);
-      const parts = Object.assign(await database.open(), { program });
-      const items = await ItemsWithDeletes.prepare(parts);
+      const { items } = await prepareItems(database);
       await items.bury("a", "2025-01-01T00:00:00Z");
       await database.sql.unsafe(`create function public.refuse() returns trigger language plpgsql as
         $$ begin delete from items where k = new.k; return null; end $$;
@@ -108,3 +107,10 @@ describe.skipIf(!postgresAvailable)("PostgreSQL", () => {
     },
   );
 });
+
+/** The items of an instance, which another program uses as well. */
+async function prepareItems(database: TestDatabase, storeClock?: Pick<Clock, "nowMs">) {
+  const program = otherProgram(database);
+  const parts = Object.assign(await database.open(storeClock), { program });
+  return { items: await ItemsWithDeletes.prepare(parts), parts };
+}
