@@ -7,10 +7,7 @@ import {
   entryName,
   keyName,
   type NewRejection,
-  type NotedRejection,
   namedPerson,
-  nameText,
-  planRejections,
   type RejectedRecord,
 } from "../domain/sync/run/rejections.ts";
 import type { SyncDirection } from "../domain/sync/run/run.ts";
@@ -110,9 +107,9 @@ export class RejectedRecords extends RunRepository {
 }
 
 /**
- * Drops the entries of accepted records in a commit, and the memory that they were dropped; then notes refused ones
- * (`planRejections`). A known entry keeps its id and `firstAtMs`, and takes all else from the new one, with one attempt more.
- * D-7.7.
+ * Drops the entries of accepted records in a commit, and the memory that they were dropped; then notes refused ones, in their
+ * order. A known entry keeps its id and `firstAtMs`, and takes all else from the new one, with one attempt more. A dropped record is
+ * not noted; another record of its key is, and the drop is forgotten. D-7.7.
  */
 export async function keepRejections(
   tx: Transaction,
@@ -159,46 +156,50 @@ async function noteRejected(tx: Transaction, rejected: readonly NewRejection[]):
       LAST_REJECTED,
     );
     last = sequence?.last ?? 0;
-    for (const entry of found) known.set(nameText(entry, entry.entry), entry);
-    for (const drop of dropped) droppedAs.set(nameText(drop, drop.entry), drop.fingerprint);
-  }
-  const { noted, forgotten } = planRejections(rejected, droppedAs);
-  for (const one of forgotten) {
-    tx.remove(DROPPED, [one.table, one.direction, ...entryName(one)]);
+    for (const entry of found) known.set(JSON.stringify(REJECTED.keyOf(entry)), entry);
+    for (const drop of dropped) {
+      droppedAs.set(JSON.stringify(DROPPED.keyOf(drop)), drop.fingerprint);
+    }
   }
   const lastBefore = last;
-  for (const one of noted) {
-    const before = known.get(nameText(one.last, one.name));
-    putEntry(tx, one, before, before === undefined ? ++last : before.number);
+  for (const [i, one] of rejected.entries()) {
+    const key = keys[i] ?? [];
+    const name = JSON.stringify(key);
+    if (droppedAs.get(name) === one.fingerprint) continue;
+    if (droppedAs.delete(name)) tx.remove(DROPPED, key);
+    const before = known.get(name);
+    known.set(name, putEntry(tx, one, before, before?.number ?? ++last));
   }
   if (last > lastBefore) tx.put(SEQUENCES, { name: "rejected", last });
 }
 
 function putEntry(
   tx: Transaction,
-  { name, attempts, firstAtMs, last }: NotedRejection,
+  rejection: NewRejection,
   before: RejectedDocument | undefined,
   number: number,
-): void {
-  const { table, direction, key, record, message, fingerprint, lastAtMs } = last;
+): RejectedDocument {
+  const { table, direction, key, record, message, fingerprint, lastAtMs } = rejection;
   const texts = textParts(JSON.stringify({ key, record, message } satisfies Texts));
-  const person = namedPerson(last);
-  tx.put(REJECTED, {
+  const person = namedPerson(rejection);
+  const entry: RejectedDocument = {
     table,
     direction,
-    entry: name,
+    entry: entryName(rejection),
     number,
     fingerprint,
     lastAtMs,
     parts: texts.length,
-    attempts: (before?.attempts ?? 0) + attempts,
-    firstAtMs: before?.firstAtMs ?? firstAtMs,
+    attempts: (before?.attempts ?? 0) + 1,
+    firstAtMs: before?.firstAtMs ?? lastAtMs,
     ...(person === undefined ? {} : { person }),
-  });
+  };
+  tx.put(REJECTED, entry);
   for (const [part, text] of texts.entries()) tx.put(REJECTED_TEXTS, { number, part, text });
   for (let part = texts.length; part < (before?.parts ?? 0); part++) {
     tx.remove(REJECTED_TEXTS, [number, part]);
   }
+  return entry;
 }
 
 function removeEntry(tx: Transaction, entry: RejectedDocument): void {
