@@ -92,8 +92,7 @@ export abstract class RepairEnd {
     const count = this.#removed.length;
     if (count === 0) return;
     const limit = deleteLimit(table, run.maxDeletes, await this.count());
-    const problem = new DeleteBudget(table, this.where, limit).problem(count);
-    if (problem !== null) throw problem;
+    new DeleteBudget(table, this.where, limit).require(count);
     const nowMs = await storeNowMs(deps.documents);
     for (let from = 0; from < count; from += TOMBSTONES_AT_ONCE) {
       const part = this.#removed.slice(from, from + TOMBSTONES_AT_ONCE);

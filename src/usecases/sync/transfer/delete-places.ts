@@ -161,6 +161,9 @@ function mayBeMissed(table: Table, where: "here" | "there"): AppError {
   return new AppError("sync_failed", text, { hint });
 }
 
+/** More rows would be deleted than may be: the tombstones stay, and rows can still move. */
+export class TooManyDeletes extends AppError {}
+
 /** The rows of a table that a run may delete at one end. D-7.6. */
 export class DeleteBudget {
   readonly #table: Table;
@@ -178,13 +181,18 @@ export class DeleteBudget {
     this.#done += count;
   }
 
-  /** The error when `count` more deletes are too many; otherwise null. */
-  problem(count: number): AppError | null {
+  /** True when so many more deletes are not too many. */
+  allows(count: number): boolean {
+    return this.#done + count <= this.#limit;
+  }
+
+  /** Throws `TooManyDeletes`. */
+  require(count: number): void {
+    if (this.allows(count)) return;
     const total = this.#done + count;
-    if (total <= this.#limit) return null;
     const done = this.#done === 0 ? "none was" : `${this.#done} were`;
     const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
     const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;
-    return new AppError("sync_failed", text, { hint });
+    throw new TooManyDeletes("sync_failed", text, { hint });
   }
 }

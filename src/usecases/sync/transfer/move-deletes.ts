@@ -9,11 +9,7 @@ import {
   isNoChange,
   type MemoryChange,
 } from "../../../domain/sync/run/remote-memory.ts";
-import {
-  type DeletedReply,
-  RemotePeerError,
-  type SentTombstone,
-} from "../../../ports/tables/remote-peer.ts";
+import { RemotePeerError, type SentTombstone } from "../../../ports/tables/remote-peer.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { countRemovable } from "../shared/count-rows.ts";
@@ -29,6 +25,7 @@ import {
   requireKnownHere,
   requireKnownThere,
   TOMBSTONES_AT_ONCE,
+  TooManyDeletes,
 } from "./delete-places.ts";
 import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 
@@ -40,30 +37,38 @@ import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from ".
 export async function moveDeletes(transfer: Transfer): Promise<AppError | null> {
   if (!doDeletesTravel(transfer.table, transfer.handshake)) return null;
   await requireKnownHere(transfer);
-  if (transfer.direction === "pull") return await fetchDeletes(transfer);
-  await requireKnownThere(transfer);
-  return await sendDeletes(transfer);
+  try {
+    if (transfer.direction === "pull") await fetchDeletes(transfer);
+    else {
+      await requireKnownThere(transfer);
+      await sendDeletes(transfer);
+    }
+    return null;
+  } catch (error) {
+    if (error instanceof TooManyDeletes) return error;
+    throw error;
+  }
 }
 
-/** Resolves to the error when too many rows would go, to null in a dry run, which ends here, and otherwise to "go on". */
+/** Counts the rows that would go before the first one does; of a dry run that is all. Throws `TooManyDeletes`. */
 async function countFirst<Page>(
   { run, report }: Transfer,
   budget: DeleteBudget,
   pages: AsyncIterable<Page>,
   count: (page: Page) => Promise<number>,
-): Promise<AppError | null | "go on"> {
+): Promise<void> {
   let removable = 0;
   for await (const page of pages) removable += await count(page);
   if (run.isDryRun) report.addDeleted(removable);
-  return budget.problem(removable) ?? (run.isDryRun ? null : "go on");
+  budget.require(removable);
 }
 
 /**
  * Fetches the remote's tombstones from the place kept last on, each page and the place behind it in one commit. A tombstone more
  * than 5 minutes ahead of the clock here, or whose row the store does not remove, counts as a failed record: the next run begins
- * with it again. Resolves as `moveDeletes`. Throws `remote_invalid` for an invalid tombstone.
+ * with it again. Throws `TooManyDeletes`, and `remote_invalid` for an invalid tombstone.
  */
-async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
+async function fetchDeletes(transfer: Transfer): Promise<void> {
   const { deps, run, table, report, readAhead } = transfer;
   const cursor = placeOf(transfer, "pull")?.cursor ?? null;
   const read = (from: string | null) => readDeletedPage(transfer, from);
@@ -73,15 +78,13 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
   const isLittle = first.nextCursor === null && first.items.length <= least;
   const rows = isLittle ? 0 : await deps.tables.count(table);
   const budget = new DeleteBudget(table, "here", deleteLimit(table, run.maxDeletes, rows));
-  const isMany = first.nextCursor !== null || budget.problem(first.items.length) !== null;
-  if (isMany || run.isDryRun) {
-    const count = ({ items }: DeletedReply) => {
+  if (first.nextCursor !== null || !budget.allows(first.items.length) || run.isDryRun) {
+    await countFirst(transfer, budget, pagesFrom(first, read), ({ items }) => {
       const { deleted } = readTombstones(transfer, items);
       return countRemovable(deps.tables, table, deleted, deps.clock.nowMs());
-    };
-    const answer = await countFirst(transfer, budget, pagesFrom(first, read), count);
-    if (answer !== "go on") return answer;
+    });
   }
+  if (run.isDryRun) return;
   let isRefused = false;
   for await (const page of pagesFrom(first, read)) {
     const { deleted, refused } = readTombstones(transfer, page.items);
@@ -91,48 +94,34 @@ async function fetchDeletes(transfer: Transfer): Promise<AppError | null> {
     const place = movedPlace(transfer, page.nextCursor ?? page.cursor, givenAt);
     const memory = isRefused ? {} : place;
     if (deleted.length === 0 && isNoChange(memory)) continue;
-    const answer = await apply(transfer, budget, deleted, memory);
-    if (typeof answer !== "number") return answer;
-    isRefused ||= answer > 0;
+    isRefused = !(await apply(transfer, budget, deleted, memory)) || isRefused;
   }
-  return null;
 }
 
-/**
- * Applies tombstones in one commit. Resolves to the number that the store refused, with which the place stays, or to the error
- * when too many rows would be deleted: then nothing is done.
- */
+/** Applies tombstones in one commit. Resolves to false when the store refused some: the place stays. Throws `TooManyDeletes`. */
 async function apply(
   transfer: Transfer,
   budget: DeleteBudget,
   deleted: readonly TombstoneWrite[],
   memory: MemoryChange,
-): Promise<AppError | number> {
+): Promise<boolean> {
   const { deps, table, remote, report } = transfer;
-  let problem: AppError | null = null;
-  const extrasOf = ({ deleted: count, refusedDeletes }: WriteOutcome) => {
-    problem = budget.problem(count);
-    if (problem !== null) throw problem;
-    return { memory: refusedDeletes === undefined ? memory : {} };
+  const extrasOf = (outcome: WriteOutcome) => {
+    budget.require(outcome.deleted);
+    return { memory: outcome.refusedDeletes === undefined ? memory : {} };
   };
-  try {
-    const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
-    const { deleted: count, refusedDeletes: refused = [] } = outcome;
-    remote.progressed();
-    budget.spend(count);
-    report.addDeleted(count);
-    report.addRejected(refused.length);
-    const [first] = refused;
-    if (first !== undefined) {
-      const text = "Rows stay that the remote has deleted: the store would not remove them";
-      const about = { table: table.name, count: refused.length, reason: first.message };
-      deps.logger.warn(text, about);
-    }
-    return refused.length;
-  } catch (error) {
-    if (problem === null || error !== problem) throw error;
-    return problem;
-  }
+  const outcome = await commitRows(transfer, { writes: [], deleted }, extrasOf);
+  const { deleted: count, refusedDeletes: refused = [] } = outcome;
+  remote.progressed();
+  budget.spend(count);
+  report.addDeleted(count);
+  report.addRejected(refused.length);
+  const [first] = refused;
+  if (first === undefined) return true;
+  const text = "Rows stay that the remote has deleted: the store would not remove them";
+  const about = { table: table.name, count: refused.length, reason: first.message };
+  deps.logger.warn(text, about);
+  return false;
 }
 
 /** The tombstones, and the number of those that are too far ahead. */
@@ -159,9 +148,9 @@ function readTombstones({ deps, table }: Transfer, items: readonly SentTombstone
 
 /**
  * Sends own tombstones from the place kept last on, and keeps the place behind each acknowledged batch. A tombstone that the
- * remote refuses counts as a failed record: the next run begins with it again. Resolves as `moveDeletes`.
+ * remote refuses counts as a failed record: the next run begins with it again. Throws `TooManyDeletes`.
  */
-async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
+async function sendDeletes(transfer: Transfer): Promise<void> {
   const { deps, run, table, handshake, report } = transfer;
   const start = placeOf(transfer, "push")?.cursor ?? null;
   // From before the first read, so that a place never counts as younger than it is.
@@ -169,17 +158,15 @@ async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   const pending = await deps.tombstones.countAfter(table, start);
   const limit = deleteLimit(table, run.maxDeletes, handshake.countThere ?? 0);
   const budget = new DeleteBudget(table, "there", limit);
+  const count = ({ items }: TombstonePage) => askRemovable(transfer, items);
   if (pending > limit || run.isDryRun) {
-    const pages = ownPages(transfer, start, pending);
-    const answer = await countFirst(transfer, budget, pages, (page) => ask(transfer, page.items));
-    if (answer !== "go on") return answer;
+    await countFirst(transfer, budget, ownPages(transfer, start, pending), count);
   }
+  if (run.isDryRun) return;
   let isRefused = false;
   let cursor = start;
   for await (const page of ownPages(transfer, start, pending)) {
-    const isMany = budget.problem(page.items.length) !== null;
-    const problem = isMany ? budget.problem(await ask(transfer, page.items)) : null;
-    if (problem !== null) return problem;
+    if (!budget.allows(page.items.length)) budget.require(await count(page));
     const { deleted, errorCount } = await sendTombstones(transfer, page.items, false);
     budget.spend(deleted);
     report.addDeleted(deleted);
@@ -192,7 +179,6 @@ async function sendDeletes(transfer: Transfer): Promise<AppError | null> {
   if (pending === 0) {
     await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
   }
-  return null;
 }
 
 /** Own tombstones after a place, about as many as were counted. */
@@ -213,7 +199,7 @@ async function* ownPages(
 }
 
 /** Resolves to the number of the remote's rows that tombstones would remove. */
-async function ask(transfer: Transfer, tombstones: readonly Tombstone[]): Promise<number> {
+async function askRemovable(transfer: Transfer, tombstones: readonly Tombstone[]): Promise<number> {
   return (await sendTombstones(transfer, tombstones, true)).deleted;
 }
 
