@@ -1,6 +1,6 @@
 // Differences of rows between both ends, and what a comparison tells its watchers. D-4.10, D-9.5.
 import type { JsonObject } from "../../shared/json.ts";
-import { MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
+import { MAX_COMPARE_EXAMPLES, MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
 import { wireName } from "../../shared/wire-names.ts";
 import { rowText } from "../rows/row-text.ts";
 import { shownRow } from "../rows/shown-row.ts";
@@ -40,13 +40,18 @@ export interface KeptRow {
   readonly reason: KeptReason;
 }
 
-/** Rows that a repair left as they were: their number, and the first of them. */
-export interface KeptRows {
-  readonly count: number;
-  readonly examples: readonly KeptRow[];
-}
+/** Rows that stay as they are: their number, and the first of them. */
+export class KeptRows {
+  count = 0;
+  readonly examples: KeptRow[] = [];
 
-export const NONE_KEPT: KeptRows = { count: 0, examples: [] };
+  /** `count`: where not all of them are named. */
+  add(rows: readonly KeptRow[], count = rows.length): void {
+    this.count += count;
+    const room = MAX_COMPARE_EXAMPLES - this.examples.length;
+    this.examples.push(...rows.slice(0, room));
+  }
+}
 
 /** Keys of the first rows of each kind. D-4.10. */
 export interface CompareExamples {

@@ -6,11 +6,11 @@ import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import type {
-  CompareExamples,
-  Difference,
-  KeptRow,
-  RowPair,
+import {
+  type CompareExamples,
+  type Difference,
+  KeptRows,
+  type RowPair,
 } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareCounts, CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
@@ -66,9 +66,8 @@ export class Findings {
     missingHere: [],
     missingThere: [],
   };
-  /** Rows of which the owner's version stays: they are no differences. The first are examples. D-8.1. */
-  #owned = 0;
-  readonly #ownedExamples: KeptRow[] = [];
+  /** Rows of which the owner's version stays, which are no differences; at the end those that a repair kept, too. D-8.1. */
+  readonly #kept = new KeptRows();
   /** Rows that are left out, as their people are erased here. D-8.2. */
   #erased = 0;
 
@@ -90,10 +89,7 @@ export class Findings {
     const reason = await this.#reasonOf(pair);
     if (reason === "erased") this.#erased++;
     if (reason === "owner") {
-      this.#owned++;
-      if (this.#ownedExamples.length < MAX_COMPARE_EXAMPLES) {
-        this.#ownedExamples.push({ key, reason });
-      }
+      this.#kept.add([{ key, reason }]);
       if (repair?.isPush) await repair.add(pair, key);
     }
     if (reason !== null) return;
@@ -108,19 +104,15 @@ export class Findings {
   }
 
   async finish(): Promise<CompareResult> {
-    const owned = this.#owned;
-    const repaired = await this.#repair?.finish();
-    const kept = [...this.#ownedExamples, ...(repaired?.keptExamples ?? [])];
-    const isTold = repaired !== undefined || owned > 0;
+    const kept = this.#kept;
+    const repaired = await this.#repair?.finish(kept);
+    const isTold = repaired !== undefined || kept.count > 0;
     return {
       ...this.#counts,
-      ...(repaired === undefined ? {} : { repaired: repaired.repaired }),
-      ...(isTold ? { kept: owned + (repaired?.kept ?? 0) } : {}),
+      ...(repaired === undefined ? {} : { repaired }),
+      ...(isTold ? { kept: kept.count } : {}),
       ...(this.#erased > 0 ? { erased: this.#erased } : {}),
-      examples: {
-        ...this.#examples,
-        ...(isTold ? { kept: kept.slice(0, MAX_COMPARE_EXAMPLES) } : {}),
-      },
+      examples: { ...this.#examples, ...(isTold ? { kept: kept.examples } : {}) },
     };
   }
 

@@ -5,12 +5,7 @@ import { dateTimeMs } from "../../../domain/shared/time.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, changeTime, ranksBelow, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import {
-  type KeptReason,
-  type KeptRow,
-  type KeptRows,
-  NONE_KEPT,
-} from "../../../domain/sync/run/compare-events.ts";
+import type { KeptReason, KeptRow, KeptRows } from "../../../domain/sync/run/compare-events.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
@@ -74,17 +69,15 @@ export abstract class RepairEnd {
     this.#removed.push([key, rowTime(this.transfer.table, present)]);
   }
 
-  /** Writes the rows that wait. Resolves to those that stayed as they were. */
-  async writeQueued(): Promise<KeptRows> {
+  /** Writes the rows that wait, and adds those that stayed as they were to `kept`. */
+  async writeQueued(kept: KeptRows): Promise<void> {
     const rows = this.#rows;
     this.#rows = [];
-    return rows.length === 0 ? NONE_KEPT : await this.write(rows);
+    if (rows.length > 0) await this.write(rows, kept);
   }
 
-  /** Finds out which rows were written, where the end does not tell. Resolves to those that stayed as they were. */
-  async settle(): Promise<KeptRows> {
-    return NONE_KEPT;
-  }
+  /** Finds out which rows were written, where the end does not tell, and adds those that stayed as they were to `kept`. */
+  async settle(_kept: KeptRows): Promise<void> {}
 
   /** Throws `sync_failed` before the first removal when there are more than allowed. */
   async removeQueued(): Promise<void> {
@@ -102,7 +95,7 @@ export abstract class RepairEnd {
     }
   }
 
-  protected abstract write(rows: readonly QueuedRow[]): Promise<KeptRows>;
+  protected abstract write(rows: readonly QueuedRow[], kept: KeptRows): Promise<void>;
   protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
   protected abstract count(): Promise<number>;
 }
@@ -122,11 +115,10 @@ export class RepairHere extends RepairEnd {
     return false;
   }
 
-  protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
+  protected async write(rows: readonly QueuedRow[], kept: KeptRows): Promise<void> {
     const applied = await this.#writer.write(rows.map(({ row }) => row));
     this.changed += applied.changed;
-    const examples = stayed(rows, applied.rejected, applied.stayed);
-    return { count: examples.length, examples };
+    kept.add(stayed(rows, applied.rejected, applied.stayed));
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {
@@ -167,15 +159,14 @@ export class RepairThere extends RepairEnd {
     return ranksBelow(table, present, row, limit);
   }
 
-  protected async write(rows: readonly QueuedRow[]): Promise<KeptRows> {
+  protected async write(rows: readonly QueuedRow[], kept: KeptRows): Promise<void> {
     const wanted = rows.map(({ row }) => row);
     const sent = await sendRows(this.transfer, this.#size, wanted);
     await this.#rejections.commit(sent.rejected, sent.accepted);
     this.changed += sent.changed - this.#doubt(sent.accepted, rows);
     // The remote tells how many rows it kept, not which.
-    const kept = sent.kept === sent.accepted.length ? sent.accepted : [];
-    const examples = stayed(rows, sent.rejected, kept);
-    return { count: sent.rejected.length + sent.kept, examples };
+    const newer = sent.kept === sent.accepted.length ? sent.accepted : [];
+    kept.add(stayed(rows, sent.rejected, newer), sent.rejected.length + sent.kept);
   }
 
   /** Adds the rows that the remote may not have written, and returns their number. */
@@ -194,11 +185,8 @@ export class RepairThere extends RepairEnd {
     return count;
   }
 
-  override async settle(): Promise<KeptRows> {
-    if (this.#check === null) return NONE_KEPT;
-    const { written, kept } = await this.#check.read();
-    this.changed += written;
-    return kept;
+  override async settle(kept: KeptRows): Promise<void> {
+    this.changed += (await this.#check?.read(kept)) ?? 0;
   }
 
   protected async remove(removed: readonly Tombstone[]): Promise<number> {

@@ -1,16 +1,14 @@
 // The repair of rows in which two ends differ: the direction of each, and the results. D-4.10, D-7.5, D-7.6.
 import { assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { rowText } from "../../../domain/sync/rows/row-text.ts";
 import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
-import type {
-  KeptReason,
-  KeptRow,
+import {
+  type KeptReason,
   KeptRows,
-  RowPair,
+  type RowPair,
 } from "../../../domain/sync/run/compare-events.ts";
 import type { CompareRepair } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
@@ -32,8 +30,7 @@ export class Repair {
   readonly #ends: readonly RepairEnd[];
   readonly #aheadLimit: string;
   #waiting = 0;
-  #kept = 0;
-  readonly #keptExamples: KeptRow[] = [];
+  readonly #kept = new KeptRows();
 
   constructor(table: Table, plan: RepairPlan, ends: readonly RepairEnd[], nowMs: number) {
     this.#table = table;
@@ -51,20 +48,24 @@ export class Repair {
   async add(pair: RowPair, key: JsonObject): Promise<void> {
     const target = this.#targetOf(pair);
     if (target === "here" || target === "there") this.#enqueue(target, pair, key);
-    else if (target !== null) this.#keep({ key, reason: target });
+    else if (target !== null) this.#kept.add([{ key, reason: target }]);
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
-  /** Tells the rows changed or removed, and those that stayed. Throws `sync_failed` when more would be removed than allowed. */
-  async finish() {
+  /**
+   * Resolves to the number of rows changed or removed, and adds those that stayed to `kept`. Throws `sync_failed` when more would be
+   * removed than allowed.
+   */
+  async finish(kept: KeptRows): Promise<number> {
     await this.#flush();
     let repaired = 0;
     for (const end of this.#ends) {
-      this.#keepAll(await end.settle());
+      await end.settle(this.#kept);
       await end.removeQueued();
       repaired += end.changed;
     }
-    return { repaired, kept: this.#kept, keptExamples: this.#keptExamples };
+    kept.add(this.#kept.examples, this.#kept.count);
+    return repaired;
   }
 
   /** The end that gets the other's row, or loses its own; null for neither, or why both stay. */
@@ -95,9 +96,9 @@ export class Repair {
     const present = target === "here" ? pair.here : pair.there;
     if (wanted === null) end.queueRemoval(key, present as Row);
     else if (present !== null && !end.wouldChange(present, wanted)) {
-      this.#keep({ key, reason: "update_columns" });
+      this.#kept.add([{ key, reason: "update_columns" }]);
     } else if (present !== null && end.keeps(present, wanted)) {
-      this.#keep({ key, reason: "newer" });
+      this.#kept.add([{ key, reason: "newer" }]);
     } else {
       end.queueWrite({ row: wanted, key, present });
       this.#waiting++;
@@ -106,16 +107,6 @@ export class Repair {
 
   async #flush(): Promise<void> {
     this.#waiting = 0;
-    for (const end of this.#ends) this.#keepAll(await end.writeQueued());
-  }
-
-  #keep(example: KeptRow): void {
-    this.#keepAll({ count: 1, examples: [example] });
-  }
-
-  #keepAll({ count, examples }: KeptRows): void {
-    this.#kept += count;
-    const room = MAX_COMPARE_EXAMPLES - this.#keptExamples.length;
-    this.#keptExamples.push(...examples.slice(0, room));
+    for (const end of this.#ends) await end.writeQueued(this.#kept);
   }
 }

@@ -33,8 +33,8 @@ export class SentRowsCheck {
     this.#sampleTime ??= rowTimeText(table, present);
   }
 
-  /** Resolves to the number of rows that are there now, and to the others. */
-  async read(): Promise<{ readonly written: number; readonly kept: KeptRows }> {
+  /** Resolves to the number of rows that are there now, and adds the others to `kept`. */
+  async read(kept: KeptRows): Promise<number> {
     const written = new RowMemory();
     const others = new Map<string, KeptRow>();
     if (this.#sent.size > 0) {
@@ -43,8 +43,8 @@ export class SentRowsCheck {
         for (const record of records) this.#look(record, written, others);
       }
     }
-    const examples = [...others.values()].slice(0, MAX_COMPARE_EXAMPLES);
-    return { written: written.size, kept: { count: this.#sent.size - written.size, examples } };
+    kept.add([...others.values()], this.#sent.size - written.size);
+    return written.size;
   }
 
   #look(record: JsonObject, written: RowMemory, others: Map<string, KeptRow>): void {
