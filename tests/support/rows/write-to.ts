@@ -17,7 +17,6 @@ export interface WriteToOptions extends Omit<RowsToWrite, "writes"> {
   readonly lease?: LeaseClaim;
   /** As `RunCommit.extrasOf`. */
   readonly beforeCommit?: (outcome: WriteOutcome) => CommitExtras;
-  readonly forgetsExchanged?: boolean;
 }
 
 /** What a write did; `erased` is absent for none. */
@@ -59,12 +58,11 @@ export async function writeTo(
   writes: readonly RowWrite[],
   options: WriteToOptions = {},
 ): Promise<WrittenTo> {
-  const { lease = null, beforeCommit, forgetsExchanged = false, ...rows } = options;
-  const isOfRun = lease !== null || beforeCommit !== undefined || forgetsExchanged;
+  const { lease = null, beforeCommit, ...rows } = options;
+  const isOfRun = lease !== null || beforeCommit !== undefined;
   const run = {
     claim: lease,
     owner: { table: table.name, direction: "pull", remote: REMOTE, ...NO_COLUMNS } as const,
-    forgetsExchanged,
     extrasOf: beforeCommit ?? (() => ({})),
   };
   const parts = writingParts(storage);

@@ -55,7 +55,6 @@ interface RunCommit {
   readonly claim: LeaseClaim | null;
   /** Null where the remote is unknown: then no memory is kept. */
   readonly owner: MemoryOwner | null;
-  readonly forgetsExchanged: boolean;
   /** Called before each attempt to commit, with its outcome. Where it throws, nothing is written. */
   extrasOf(outcome: WriteOutcome): CommitExtras;
 }
@@ -186,7 +185,7 @@ export async function writeWithin(
   const erasedNames = await deps.names.erasedAmong(people, tx);
   const noted = rejected.filter((one) => !erasedNames.has(namedPerson(one) ?? ""));
   await keepRejections(tx, accepted, noted);
-  if (isOther || run.forgetsExchanged) await forgetBlocks(tx, [table.name]);
+  if (isOther) await forgetBlocks(tx, [table.name]);
   if (exchanged !== undefined) deps.exchanged.add(tx, table.name, exchanged, before.last);
   return outcome;
 }

@@ -106,10 +106,15 @@ async function openExchanged(
   transfer: Transfer,
   { lateFrom }: TransferMarkers,
 ): Promise<ReadExchanged> {
+  const { deps, table, lease, memory, conflict } = transfer;
   const isUnknown = lateFrom === "";
-  if (isUnknown) transfer.memory.forgetsExchanged = true;
-  if (!isUnknown && transfer.conflict === "newer") return await readExchanged(transfer);
-  return { rows: new ExchangedRows(transfer.table), keys: [], versions: 0 };
+  // Those of another remote go with its memory.
+  if (isUnknown && !memory.isOther && lease.claim !== null) {
+    lease.assertHeld();
+    await deps.exchanged.clear([table.name]);
+  }
+  if (!isUnknown && conflict === "newer") return await readExchanged(transfer);
+  return { rows: new ExchangedRows(table), keys: [], versions: 0 };
 }
 
 /** To be called before `isExchanged` of these rows. Others have their turn after each block. */

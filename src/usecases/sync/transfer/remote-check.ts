@@ -134,8 +134,6 @@ export interface TransferMemory {
   readonly isOther: boolean;
   /** The memory as it was kept; empty where it is another remote's. */
   readonly kept: TableMemory;
-  /** True: the next commit removes the exchanged rows. */
-  forgetsExchanged: boolean;
 }
 
 export async function readMemory(
@@ -144,7 +142,7 @@ export async function readMemory(
 ): Promise<TransferMemory> {
   const identity = { id: remoteId, address: remote.address };
   const { isOther, ...kept } = await deps.memory.read(table.name, identity);
-  return { remote: identity, isOther, kept, forgetsExchanged: false };
+  return { remote: identity, isOther, kept };
 }
 
 export function otherRemoteText({ name }: Table): string {

@@ -171,16 +171,13 @@ export async function commitRows(
   const commit = {
     claim: lease.claim,
     owner: memory === null ? null : ownerOf(transfer, memory),
-    forgetsExchanged: memory?.forgetsExchanged ?? false,
     extrasOf: (outcome: WriteOutcome) => {
       lease.assertHeld();
       return extrasOf(outcome);
     },
   };
   try {
-    const outcome = await writeRows(deps, table, { isOwnRun: true, ...rows }, commit);
-    if (memory !== null) memory.forgetsExchanged = false;
-    return outcome;
+    return await writeRows(deps, table, { isOwnRun: true, ...rows }, commit);
   } catch (error) {
     if (isAppError(error, "lease_lost")) {
       lease.lose();
