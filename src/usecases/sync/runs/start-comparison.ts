@@ -54,7 +54,6 @@ export class StartedComparison extends StartedWork<CompareEvent, CompareRun> {
     await this.perform({
       name: "compareRun",
       fields: { "repsync.table": table.name },
-      keepsFailedStart: true,
       // A comparison reads every row, whatever the marker says, and shows no retries.
       open: () => openRun({ ...this.#request, isFull: true, runId, deps, stop }),
       do: async (run) => {

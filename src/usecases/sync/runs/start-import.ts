@@ -70,7 +70,6 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
     this.outcome = this.perform({
       name: "importFile",
       fields: { "repsync.table": table.name, "repsync.dry_run": isDryRun },
-      keepsFailedStart: false,
       open: () => bytes,
       do: (file) => importBytes(deps, this, file),
     });

@@ -63,7 +63,6 @@ export class StartedRun extends RunProgress {
         "repsync.trigger": trigger,
         "repsync.dry_run": isDryRun,
       },
-      keepsFailedStart: !isDryRun,
       open: () => openRun({ ...request, directions, runId, deps, stop, publish }),
       do: async (context) => {
         if (isFull && !isDryRun) {

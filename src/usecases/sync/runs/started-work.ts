@@ -4,7 +4,12 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import { CANCEL_LOOK_MS, KEEP_NEWS_MS } from "../../../domain/shared/limits.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { addNews, hasEnded, type News, newsSince } from "../../../domain/sync/run/news.ts";
-import type { FinishedEvent, RunStatus, StoredRun } from "../../../domain/sync/run/run.ts";
+import {
+  type FinishedEvent,
+  isListed,
+  type RunStatus,
+  type StoredRun,
+} from "../../../domain/sync/run/run.ts";
 import { repeat } from "../../../ports/runtime/runtime.ts";
 import type { Span, SpanFields } from "../../../ports/runtime/tracing.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
@@ -48,8 +53,7 @@ interface Work<Given> {
   /** The name of the span. */
   readonly name: string;
   readonly fields: SpanFields;
-  readonly keepsFailedStart: boolean;
-  /** Called first. Where it throws, nothing is done and nothing kept. S-4.4.5. */
+  /** Called first. Where it throws, nothing is done, and only what lists show is kept, as failed. S-4.4.5. */
   open(): Given;
   do(given: Given): Promise<void>;
 }
@@ -147,7 +151,7 @@ export abstract class StartedWork<
     let beside: Promise<unknown> | null = null;
     try {
       const given = work.open();
-      this.isKept = work.keepsFailedStart;
+      this.isKept = isListed(this.describe("running"));
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
       await deps.runs.save(this.describe("running"), [...this.told]);
