@@ -72,14 +72,6 @@ export class RemoteMemory extends RunRepository {
     });
   }
 
-  /** Changes what a table remembers of a direction, if anything. */
-  async change(table: string, direction: SyncDirection, change: DirectionMemory): Promise<void> {
-    await this.writing("memory.change", async (tx) => {
-      const [[kept]] = await tx.read({ from: MEMORY, keys: [[table, direction]] });
-      if (kept !== undefined) tx.put(MEMORY, { ...kept, ...change });
-    });
-  }
-
   /** As `DriftDocument`, by table. */
   async drifts(): Promise<ReadonlyMap<string, number>> {
     const [found] = await this.ask("memory.drifts", { from: DRIFTS, stretch: {} });

@@ -174,14 +174,6 @@ repositoryTests(
       },
     );
 
-    it("D-7.1 change() sets fields of what is remembered, and makes none", async (memory) => {
-      await memory.change("items", "pull", { added: 0 });
-      expect(await memory.readAll()).toEqual(new Map());
-      await memory.keep("items", "pull", { pull: { added: 7, marker: "1" } });
-      await memory.change("items", "pull", { added: 0 });
-      expect((await memory.read("items")).pull).toEqual({ added: 0, marker: "1" });
-    });
-
     it("D-7.5 the drift of a table is the one kept last", async (memory, other) => {
       await memory.keepDrifts(
         new Map([

@@ -220,7 +220,7 @@ async function openExchange(transfer: Transfer, markers: TransferMarkers) {
       try {
         const read = await readExchanged(transfer);
         await replaceExchanged(transfer, lease, read, pushMarker);
-        await deps.memory.change(table.name, "pull", { added: 0 });
+        await commitExtras(transfer, { memory: { pull: { added: 0 } } });
       } finally {
         await lease.release();
       }
