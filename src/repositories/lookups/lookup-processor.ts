@@ -227,8 +227,7 @@ export class LookupProcessor {
       tx,
       steps.map((step) => makeAlert({ ...step, account })),
     );
-    const { month = "" } = usage.month ?? {};
-    const ofMonth = usage.told.filter((mark) => mark.startsWith(month));
+    const ofMonth = usage.told.filter((mark) => mark.startsWith(charge.month.month));
     usage.told = [...ofMonth, ...steps.map(markOf)];
   }
 

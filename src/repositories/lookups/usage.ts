@@ -21,7 +21,6 @@ import {
   type EffectiveLimits,
   type MonthUsage,
   monthOf,
-  monthToKeep,
 } from "../../domain/reputation/accounts/plan.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";
 import type { Reader, Transaction } from "../../ports/documents.ts";
@@ -148,14 +147,11 @@ export class AccountUsage {
     return new AccountUsage(stored, isLead ? lastMs : nowMs);
   }
 
-  /** The document with this month in place of a later one; null without a later one. D-8.4. */
+  /** The document with this month in place of a later one, which would stay full until then; null without a later one. D-8.4. */
   corrected(nowMs: number): UsageDocument | null {
-    const stored = this.#stored;
-    if (stored === undefined) return null;
-    const { month, monthCalls } = stored;
-    const kept = monthToKeep({ month, used: monthCalls }, nowMs);
-    if (kept === null || kept.month === month) return null;
-    return { ...stored, month: kept.month, monthCalls: kept.used };
+    const month = monthOf(nowMs);
+    const isAhead = this.#stored !== undefined && this.#stored.month > month;
+    return isAhead ? { ...this.#stored, month } : null;
   }
 
   /** Keys of the full pages that are needed before `settle`. */

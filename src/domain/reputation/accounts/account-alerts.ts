@@ -28,7 +28,7 @@ export function quotaSteps(
   { admitted, month }: Pick<MeterCharge, "admitted" | "month">,
   { callsPerMonth: limit }: Pick<EffectiveLimits, "callsPerMonth">,
 ): readonly QuotaStep[] {
-  if (limit === null || month === null || admitted === 0) return [];
+  if (limit === null || admitted === 0) return [];
   const after = month.used;
   return QUOTA_STEPS.flatMap((percent) => {
     const reachedAt = Math.ceil((limit * percent) / 100);

@@ -6,7 +6,6 @@ import {
   type EffectiveLimits,
   type MonthUsage,
   monthQuota,
-  monthToKeep,
   type PlanName,
   type Quota,
   usageAt,
@@ -41,8 +40,8 @@ export interface MeterCharge {
   readonly admitted: number;
   /** Why the rest is refused; null when all pass. */
   readonly refusal: "rate_limited" | "quota_exceeded" | null;
-  /** To be kept; the reading's own object where nothing is to be written. */
-  readonly month: MonthUsage | null;
+  /** This month with the calls that pass. */
+  readonly month: MonthUsage;
   /** Both limits after the first `count` of the admitted calls. */
   readonly quotasAfter: (count: number) => Quotas;
 }
@@ -51,14 +50,15 @@ export function chargeCalls(
   reading: MeterReading,
   { calls, limits, nowMs }: CallAttempt,
 ): MeterCharge {
-  const month = monthQuota(reading.month, limits, nowMs);
+  const usage = usageAt(reading.month, nowMs);
+  const month = monthQuota(usage, limits, nowMs);
   const minuteRoom = Math.max(0, limits.callsPerMinute - reading.minuteCalls);
   const monthRoom = month.remaining ?? Number.POSITIVE_INFINITY;
   const admitted = Math.min(calls, minuteRoom, monthRoom);
   return {
     admitted,
     refusal: refusalOf(admitted, calls, monthRoom),
-    month: countMonth(reading.month, nowMs, admitted),
+    month: { month: usage.month, used: usage.used + admitted },
     quotasAfter: (count) => ({
       minute: minuteQuota(reading, limits, nowMs, count),
       month: {
@@ -73,12 +73,6 @@ export function chargeCalls(
 function refusalOf(admitted: number, calls: number, monthRoom: number): MeterCharge["refusal"] {
   if (admitted === calls) return null;
   return monthRoom === admitted ? "quota_exceeded" : "rate_limited";
-}
-
-function countMonth(usage: MonthUsage | null, nowMs: number, count: number): MonthUsage | null {
-  if (count === 0) return monthToKeep(usage, nowMs);
-  const { month, used } = usageAt(usage, nowMs);
-  return { month, used: used + count };
 }
 
 function minuteQuota(

@@ -99,11 +99,6 @@ export function usageAt(usage: MonthUsage | null, nowMs: number): MonthUsage {
   return { month, used: usage !== null && usage.month >= month ? usage.used : 0 };
 }
 
-/** The usage to keep when no call passes. A month in the future becomes this one, or it would stay full until then. D-8.4. */
-export function monthToKeep(usage: MonthUsage | null, nowMs: number): MonthUsage | null {
-  return usage !== null && usage.month > monthOf(nowMs) ? usageAt(usage, nowMs) : usage;
-}
-
 function endOfMonthMs(month: string): number {
   const [year, number] = month.split("-").map(Number);
   return Date.UTC(year ?? 0, number ?? 0, 1);
