@@ -33,6 +33,7 @@ export function replyDocument(
 /** A failure with its own body or headers. */
 export interface Failure {
   readonly text: string;
+  /** Under `/v1` all failures have the same. */
   readonly schema?: TSchema;
   /** Instead of the usual ones under `/api/v1/sync`, beside them under `/v1`. */
   readonly headers?: Readonly<Record<string, object>>;
@@ -80,11 +81,7 @@ export function failureDocument(
   if (isReputationPath(path)) {
     const shared = isPrivatePath(path) ? PRIVATE : {};
     const all = { ...shared, ...usual, ...headers };
-    return replyDocument(
-      text,
-      { "application/problem+json": { schema: schema ?? ProblemSchema } },
-      all,
-    );
+    return replyDocument(text, { "application/problem+json": { schema: ProblemSchema } }, all);
   }
   const content = { "application/json": { schema: schema ?? SyncErrorSchema } };
   return replyDocument(text, content, headers ?? usual);

@@ -106,9 +106,14 @@ function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
     send({ problem, data: found, quotas, nowMs }, { exchange }) {
       const limits = quotas === null ? {} : rateLimitHeaders(quotas, problem);
       const headers = { ...limits, ...exchange.replyHeaders() };
-      if (found === null) {
+      if (problem !== null) {
         const { requestId } = exchange;
-        return problemReply({ ...refusalOf(problem), requestId, nowMs }, headers);
+        const refusal = {
+          code: problem,
+          detail: DETAILS[problem],
+          hint: ERROR_KINDS[problem].hint,
+        };
+        return problemReply({ ...refusal, requestId, nowMs }, headers);
       }
       return new Response(envelope(encode(found), nowMs), {
         headers: { ...headers, "Content-Type": "application/json" },
@@ -127,12 +132,6 @@ function encoderOf(naming: (data: unknown) => unknown): (data: object) => string
     encoded.set(found, text);
     return text;
   };
-}
-
-function refusalOf(problem: LookupRefusal | null) {
-  return problem === null
-    ? ({ code: "internal_error", detail: "" } as const)
-    : { code: problem, detail: DETAILS[problem], hint: ERROR_KINDS[problem].hint };
 }
 
 /**

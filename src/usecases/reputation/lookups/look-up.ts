@@ -25,15 +25,15 @@ interface LookupInput extends Omit<LookupCall, "keyHash"> {
   readonly apiKey: string | null;
 }
 
-export interface LookupReply {
-  /** Null when allowed. */
-  readonly problem: LookupRefusal | null;
-  /** The body's `data` when allowed, the same object while it says the same; else null. */
-  readonly data: object | null;
+export type LookupReply = {
   /** Null when the key was refused, as nothing was metered. */
   readonly quotas: Quotas | null;
   readonly nowMs: number;
-}
+} & (
+  | { readonly problem: LookupRefusal; readonly data: null }
+  /** Allowed: `data` of the body is the same object while it says the same. */
+  | { readonly problem: null; readonly data: object }
+);
 
 interface LookupDeps extends Omit<LookupQueueDeps, "prepare"> {
   readonly pepperMac: KeyedMac;
@@ -51,7 +51,7 @@ export class Lookups {
     this.#deps = deps;
     this.#queue = new LookupQueue({
       ...deps,
-      prepare: (call, outcome) => void this.#dataOf(call, outcome),
+      prepare: (call, outcome) => this.#prepare(call, outcome),
     });
   }
 
@@ -76,18 +76,15 @@ export class Lookups {
     if (outcome.kind === "limited") return { problem: outcome.problem, data: null, quotas, nowMs };
     const { code } = outcome.decision;
     if (code !== null) return { problem: code, data: null, quotas, nowMs };
-    const data = this.#dataOf(input, outcome);
+    const data = this.#bodies.of(outcome.subject, { endpoint, username, nowMs });
     this.#refuseLate(outcome);
     return { problem: null, data, quotas, nowMs };
   }
 
-  /** Null when refused. */
-  #dataOf(
-    { endpoint, username }: Pick<LookupInput, "endpoint" | "username">,
-    outcome: LookupOutcome,
-  ): object | null {
-    if (outcome.kind !== "answered" || outcome.decision.code !== null) return null;
-    return this.#bodies.of(outcome.subject, { endpoint, username, nowMs: outcome.nowMs });
+  /** Makes the body while the outcome waits for its confirmation. */
+  #prepare({ endpoint, username }: LookupCall, outcome: LookupOutcome): void {
+    if (outcome.kind !== "answered" || outcome.decision.code !== null) return;
+    this.#bodies.of(outcome.subject, { endpoint, username, nowMs: outcome.nowMs });
   }
 
   /** Refuses an outcome after which the process stood still, as rights may have ended; the call counts all the same. D-8.3. */
