@@ -21,7 +21,7 @@ export function compareKeys(a: Key, b: Key): number {
 }
 
 function beginsWith(key: Key, parts: Key): boolean {
-  return parts.length <= key.length && parts.every((part, i) => part === key[i]);
+  return parts.every((part, i) => part === key[i]);
 }
 
 /** Throws for what is no key: a bug of the caller. */

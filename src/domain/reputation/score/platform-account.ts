@@ -90,9 +90,8 @@ export function readText(row: JsonObject, column: string): string | null {
 export function readBoolean(row: JsonObject, column: string): boolean | null {
   const value = fieldOf(row, column);
   if (value === null || typeof value === "boolean") return value;
-  const text = readText(row, column);
   if (typeof value === "string") return /^(true|1|yes)$/i.test(value);
-  return text === null ? false : Number(text) !== 0;
+  return isNumber(value) && Number(numberText(value)) !== 0;
 }
 
 /** A number or decimal text as a number, ±Infinity beyond its range; null for anything else. */

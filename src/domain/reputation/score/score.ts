@@ -218,8 +218,8 @@ function sharePoints(counted: readonly Evidence[], score: number): readonly Plat
   const due = score * HUNDREDTHS;
   const shares = counted.map(({ platform, millionths }) => {
     const product = due * millionths;
-    const remainder = total === 0 ? 0 : product % total;
-    return { platform, hundredths: total === 0 ? 0 : (product - remainder) / total, remainder };
+    const remainder = product % total;
+    return { platform, hundredths: (product - remainder) / total, remainder };
   });
   shares.sort((a, b) => b.remainder - a.remainder || compareUtf8(a.platform, b.platform));
   const left = due - shares.reduce((sum, { hundredths }) => sum + hundredths, 0);

@@ -33,7 +33,7 @@ export interface ColumnHints {
   readonly form: ValueForm;
   /** The type that the database declares; empty elsewhere. */
   readonly declared?: string;
-  readonly files?: FileForm;
+  readonly files: FileForm;
   /** The type that may be asked for. */
   readonly wanted?: ColumnType | null;
 }
@@ -94,7 +94,7 @@ export class ColumnGuess {
     this.name = name;
     this.#form = form;
     this.#declared = declared.toUpperCase();
-    this.#files = form === "field" ? (files ?? null) : null;
+    this.#files = form === "field" ? files : null;
     this.#wanted = wanted === null ? null : new WantedType(wanted, this.#files);
   }
 

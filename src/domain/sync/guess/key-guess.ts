@@ -86,7 +86,7 @@ export class KeyGuess {
 
   constructor(
     table: string,
-    asked: ((name: string) => boolean) | null = null,
+    asked: ((name: string) => boolean) | null,
     declared: readonly string[] = [],
   ) {
     this.#table = table;

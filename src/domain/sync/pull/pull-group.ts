@@ -167,7 +167,7 @@ class GroupWalk {
   }
 
   /** Begins another pass, `earlierRows` before the last one's begin. Throws as `stepBack` does. */
-  again(earlierRows = 0): void {
+  again(earlierRows: number): void {
     if (++this.#passes > MAX_PASSES) this.#giveUp();
     this.begin = Math.max(0, this.begin - earlierRows);
     this.offset = this.begin;

@@ -1,7 +1,13 @@
 // Rows for people to look at in a browser, where numbers are doubles. D-9.5.
 import { isSameDecimal } from "../../shared/decimal.ts";
 import { hashHex } from "../../shared/hash.ts";
-import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
+import {
+  fieldOf,
+  isJsonObject,
+  isRawNumber,
+  type JsonObject,
+  type JsonValue,
+} from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
 
 const WHOLE = /^-?\d+$/;
@@ -48,9 +54,10 @@ export function asStored(sent: JsonValue, here: JsonValue): JsonValue {
     return Array.isArray(here) ? sent.map((one, i) => asStored(one, here[i] ?? null)) : sent;
   }
   if (!isJsonObject(sent) || !isJsonObject(here)) return sent;
-  const fields = Object.entries(sent).map(([name, one]) => {
-    return [name, Object.hasOwn(here, name) ? asStored(one, here[name] ?? null) : one];
-  });
+  const fields = Object.entries(sent).map(([name, one]) => [
+    name,
+    asStored(one, fieldOf(here, name)),
+  ]);
   return Object.fromEntries(fields);
 }
 

@@ -57,9 +57,7 @@ export function writtenText(column: Column, text: string, form: FileForm): strin
     const candidates = [form.dateFormat.write(text), text];
     return candidates.find((one) => parse(plainText(column, one, form) ?? "") === text) ?? null;
   }
-  if (form.decimal !== ",") return text;
-  const written = text.replace(".", ",");
-  return readFileNumber(written, ",") === text ? written : null;
+  return form.decimal === "," ? text.replace(".", ",") : text;
 }
 
 /** The canonical time of a number since 1970; null for any other value. */

@@ -2,7 +2,6 @@
 // table whose file is newer. D-14.8.
 import { AppError } from "../../shared/errors.ts";
 import { MAX_COLUMNS } from "../../shared/limits.ts";
-import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import { readRegistry } from "./registry.ts";
 import type { ColumnEntry, TableEntry } from "./registry-schema.ts";
 import { describeTable, type SchemaColumn, type TableSchema } from "./table-schema.ts";
@@ -28,7 +27,6 @@ export function joinedEntry(schema: TableSchema): TableEntry {
 
 /** True for a built-in table that the other end has without an entry of its own. */
 export function isBuiltIn(schema: TableSchema): boolean {
-  if (!Object.hasOwn(BUILT_IN_TABLES, schema.table)) return false;
   const table = readRegistry({ tables: {} }).get(schema.table);
   if (table === undefined) return false;
   const own: TableSchema = { ...schema, ...describeTable(table) };
