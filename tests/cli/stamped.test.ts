@@ -35,6 +35,15 @@ test("D-14.2.6 where `tables stamp` cannot be, the registry file stays as it was
     ...[2, "", true],
   ]);
   expect(readFileSync(path, "utf8")).toBe(registry);
+  const more = '"updated_at": {"type": "text"}, "Changed_at": {"type": "text"}, ';
+  const taken = registry.replace('"columns": {', `"columns": {${more}`);
+  writeFileSync(path, taken);
+  const nameless = await stamp();
+  expect([nameless.code, nameless.stderr]).toEqual([
+    2,
+    'Table "airports" has columns updated_at and changed_at: make one of them its timestamp_column\n',
+  ]);
+  expect(readFileSync(path, "utf8")).toBe(taken);
   writeFileSync(path, "{");
   expect((await stamp()).stderr).toStartWith('"tables.json" has problems:\n- line 1, ');
 });

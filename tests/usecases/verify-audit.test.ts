@@ -109,6 +109,7 @@ test.each([
   '{"data":{"heads":[]}}',
   '{"heads":[]}',
   '{"format":"repsync.audit.heads.v1","heads":[{}]}',
+  '{"format":"repsync.audit.heads.v1","heads":[null]}',
 ])("D-8.9 %j holds no heads", (text) => {
   expect(() => readKeptHeads(text)).toThrow("The file holds no heads of an audit log");
 });

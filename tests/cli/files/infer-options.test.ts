@@ -180,6 +180,12 @@ describe("tables infer and import", () => {
         ...{ Gro_e: { type: "text" }, seen_at: { type: "datetime" } },
       },
     });
+    // A column is the one whose header the registry names, whatever it is called there.
+    const renamed = after.replaceAll("Gro_e", "size");
+    file("tables.json", renamed);
+    const again = await infer("new.csv", "--table", "stock", "--update");
+    expect([again.code, again.stderr.includes("is new")]).toEqual([0, false]);
+    expect(readFileSync(join(folder, "tables.json"), "utf8")).toBe(renamed);
   });
 
   test("D-14.1 import --all takes all tables of a SQLite file that the registry has", async () => {

@@ -81,6 +81,18 @@ describe("readRegistry()", () => {
   });
 
   test.each([
+    [{}, ['Table "items": deletes: true needs a timestamp_column of type datetime']],
+    [
+      { timestamp_column: "d" },
+      ['Table "items": deletes: true needs a timestamp_column of type datetime'],
+    ],
+    [{ timestamp_column: "t" }, []],
+  ])("D-2.1 a table with deletes and %j", (change, problems) => {
+    const columns = { ...ITEMS.columns, d: { type: "date" } };
+    expect(problemsOrNone({ ...ITEMS, columns, ...change, deletes: true })).toEqual(problems);
+  });
+
+  test.each([
     [{ upsert_key: "k" }, ["/tables/items/upsert_key: expected array"]],
     [
       { upsert_key: [] },

@@ -1,6 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { JsonObject } from "../../../src/domain/shared/json.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
+import { deleteRow } from "../../../src/usecases/sync/pages/delete-rows.ts";
 import { storeTests } from "../../contract/harness.ts";
 import {
   PROFILES,
@@ -203,6 +204,15 @@ function ownerTests(harness: ReputationHarness): void {
     const ahead = { ...arriving, created_at: null, updated_at: "2026-03-01T12:05:01Z" };
     expect(await ana.write([ahead])).toEqual(WRITTEN);
     expect(await ana.change({ bio: "b" })).toMatchObject({ updated_at: "2026-03-01T12:00:00Z" });
+  });
+
+  it("D-8.1 a delete by hand leaves it", async (parts, store) => {
+    const ana = await Owned.make(new Scene(parts, store));
+    const deleting = deleteRow(parts.storage, { ...PROFILES, deletes: true }, { username: "ana" });
+    await expect(deleting).rejects.toMatchObject({
+      ...{ kind: "conflict", message: "The owner of the profile alone removes it" },
+    });
+    expect(await ana.profile()).toMatchObject({ bio: "own bio" });
   });
 
   it("D-8.1 what the owner of any account has hidden stays hidden", async (parts, store) => {

@@ -84,6 +84,8 @@ describe("the calls of the last minute", () => {
     kept.keep(window);
     expect([...kept.pages.values()].map((page) => page.length)).toEqual(Array(9).fill(2_048));
     expect(window.calls).toBe(640_000);
+    // None has left the minute yet.
+    expect(neededPages(kept.sums, 60_000 - 1, 1_000_000)).toEqual([]);
     const nowMs = 60_000 + 3 * 5_000;
     const needed = neededPages(kept.sums, nowMs, 1_000_000);
     expect(needed).toEqual([4]);

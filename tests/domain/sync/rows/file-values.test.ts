@@ -95,6 +95,14 @@ describe("fields of files", () => {
     expect(csvField(column, value, table.files)).toBe(field);
   });
 
+  test("D-14.7 a whole number in another form than the key's is written as JSON", () => {
+    const table = makeTable({ upsert_key: ["k"], columns: { k: { type: "bigint" } } });
+    const [k] = table.keyColumns;
+    if (k === undefined) throw new Error("There is a key");
+    expect(csvField(k, "007", table.files)).toBe('\\"007"');
+    expect(csvField(k, "7", table.files)).toBe("7");
+  });
+
   test("D-14.1, D-14.7 what is written in any form is read as the same value", () => {
     const form = fc.record({
       decimal: fc.constantFrom("," as const, "." as const),

@@ -1,12 +1,18 @@
 // What an edit by hand becomes, and when it is refused.
 import { describe, expect, test } from "bun:test";
-import { type JsonObject, parseJson, rawNumber } from "../../../../src/domain/shared/json.ts";
+import {
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+  rawNumber,
+} from "../../../../src/domain/shared/json.ts";
 import {
   editRefusal,
   isExpected,
   readEdit,
   readKeyByHand,
   stampedEdit,
+  withNumbers,
 } from "../../../../src/domain/sync/by-hand/row-edit.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
@@ -104,6 +110,18 @@ describe("edits by hand", () => {
     ]) {
       expect(isExpected(TABLE, here, { ...READ, ...change })).toBe(false);
     }
+  });
+
+  test("D-14.3 numbers within JSON that were shown as texts stay numbers, and only those", () => {
+    const big = rawNumber("9007199254740993");
+    const text = "9007199254740993";
+    const withTags = (tags: JsonValue, here: JsonValue) =>
+      withNumbers(TABLE, { key, changes: { tags } }, { ...READ, tags: here }).changes["tags"];
+    expect(withTags({ a: [text, 1], b: text, toString: text }, { a: [big], b: "x" })).toEqual({
+      ...{ a: [big, 1], b: text, toString: text },
+    });
+    expect(withTags([text], { a: big })).toEqual([text]);
+    expect(withTags({ a: text }, [big])).toEqual({ a: text });
   });
 
   test("D-14.3 a column outside update_columns, and what is a profile's owner's, is refused", () => {

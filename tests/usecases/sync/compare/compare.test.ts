@@ -131,6 +131,20 @@ test("D-4.10 a run and a comparison agree after a repair of either kind", async 
   expect((await runOf(ends, { direction: "both" })).run.status).toBe("success");
 });
 
+test("D-4.10 where a segment differs in many places its rows are fetched, in as many replies as they need", async () => {
+  const ends = await makeTwoEnds({});
+  const rows = manyRows(2_100);
+  put(ends.here, ends.table, rows);
+  put(
+    ends.there,
+    ends.table,
+    rows.map(([k, , at]) => [k, "other", at]),
+  );
+  expect(await compare(ends)).toMatchObject({ matched: 0, different: 2_100, missingHere: 0 });
+  // One for the long segment, one for the short ones, three for 1,024 records at most each.
+  expect(ends.requests.filter(({ kind }) => kind === "digest")).toHaveLength(5);
+});
+
 test.each([400, 404, 405, 501])(
   "D-4.10 a remote that answers a digest with %d is compared by pages",
   async (status) => {

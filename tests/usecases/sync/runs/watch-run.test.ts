@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import { addNews, type News } from "../../../../src/domain/sync/run/news.ts";
 import { findRun, followRun } from "../../../../src/usecases/sync/runs/stored-runs.ts";
+import { makeComparison } from "../../../repositories/support/runs.ts";
 import { eventsOf, makeTwoEnds, manyRows, put, start, type TwoEnds } from "../two-ends.ts";
 
 /** Another instance. */
@@ -90,6 +91,26 @@ test("D-9.5.2 a run whose process died ends in the stream as it does in the list
     { type: "error", table: "items", direction: "pull", error: listed.error! },
     { type: "finished" },
   ]);
+});
+
+test("D-9.5.2 a comparison or an import whose process died ends with its failure", async () => {
+  const ends = await makeTwoEnds();
+  const { kind: _, ...compared } = makeComparison("dead");
+  const imported = { ...compared, runId: "gone" };
+  for (const run of [
+    { ...compared, kind: "compare" },
+    { ...imported, kind: "import" },
+  ] as const) {
+    await ends.runs.save({ ...run, status: "running" }, []);
+    const watched = await ends.time.run(watchElsewhere(ends, run.runId));
+    expect(await ends.time.run(Array.fromAsync(watched))).toEqual([
+      {
+        ...{ type: "error", table: "items", error: expect.stringContaining("ended") },
+        ...(run.kind === "import" ? { result: null } : {}),
+      },
+      { type: "finished" },
+    ]);
+  }
 });
 
 test("D-9.5.2 a process that dies while its run is watched is noticed", async () => {
