@@ -3,8 +3,10 @@
 import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
 import { PinoLogger } from "../../../src/adapters/pino/pino-logger.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
+import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { JsonFields } from "../support/sync-app.ts";
@@ -17,6 +19,21 @@ setDefaultTimeout(60_000);
 async function lastAct({ admin }: RunApp): Promise<JsonFields | undefined> {
   const [act] = dataOf(await admin.send("/v1/admin/audit?limit=1"))["items"] as JsonFields[];
   return act;
+}
+
+/** Fills a table with 32 MB, and reads the head of its export. */
+async function beginLarge(app: RunApp): Promise<RawConnection> {
+  const body = "x".repeat(20_000);
+  for (const prefix of ["a", "b", "c", "d"]) {
+    const records = notes(400, prefix).map((note) => ({ ...note, body }));
+    await app.push("notes", { records });
+  }
+  const connection = await RawConnection.open(app.url);
+  const { token } = app.admin;
+  const head = ["GET /api/v1/sync/export/notes HTTP/1.1", "Host: localhost"];
+  await connection.write(`${[...head, `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`);
+  expect(await connection.readUntil("\r\n\r\n")).toContain("200 OK");
+  return connection;
 }
 
 onEveryBackend("exports", (backend) => {
@@ -100,16 +117,7 @@ onEveryBackend("exports", (backend) => {
 
   test("D-14.4 a session that ends meanwhile ends the file before its next batch", async () => {
     const app = await startRunApp({ backend });
-    const body = "x".repeat(20_000);
-    for (const prefix of ["a", "b", "c", "d"]) {
-      const records = notes(400, prefix).map((note) => ({ ...note, body }));
-      await app.push("notes", { records });
-    }
-    const connection = await RawConnection.open(app.url);
-    const { token } = app.admin;
-    const head = ["GET /api/v1/sync/export/notes HTTP/1.1", "Host: localhost"];
-    await connection.write(`${[...head, `Authorization: Bearer ${token}`].join("\r\n")}\r\n\r\n`);
-    expect(await connection.readUntil("\r\n\r\n")).toContain("200 OK");
+    const connection = await beginLarge(app);
     connection.pause();
     await app.admin.send("/v1/sessions", { method: "DELETE" });
     connection.resume();
@@ -118,6 +126,25 @@ onEveryBackend("exports", (backend) => {
     expect(Buffer.from(bytes).subarray(-5).toString("latin1")).not.toBe("0\r\n\r\n");
   });
 });
+
+test.each(["takes nothing for a minute", "leaves"])(
+  "D-14.4 the file of a reader that %s ends, and is noted with the rows that were read",
+  async (how) => {
+    const app = await startRunApp({ time: fastTime(100) });
+    const connection = await beginLarge(app);
+    if (how === "leaves") connection.close();
+    else connection.pause();
+    let counts: unknown = null;
+    await pollUntil("the note of the export", async () => {
+      const act = await lastAct(app);
+      counts = act?.["counts"];
+      return act?.["action"] === "rows.exported";
+    });
+    const { rows } = counts as { readonly rows: number };
+    expect(rows).toBeGreaterThan(0);
+    expect(rows).toBeLessThan(1_600);
+  },
+);
 
 test("D-14.4 what is asked wrongly is refused before the first byte", async () => {
   const app = await startRunApp();

@@ -226,6 +226,41 @@ export function limitTests(harness: ReputationHarness): void {
   );
 
   timed(
+    "D-6.4 calls of a busy account count to the call, also those that are kept in pages of their own",
+    async (parts, store) => {
+      const scene = new Scene(parts, store);
+      const { hash } = await makeCaller(scene, { plan: "enterprise", rateLimitPerMinute: 9_999 });
+      const keptPages = async () => {
+        const count = { within: [["calls"]] };
+        const [kept] = await parts.storage.documents.read({ name: "test.read" }, (at) =>
+          at.read({ from: LOOKUP_LOG, count }),
+        );
+        return kept;
+      };
+      const read = async (callsPerMinute: number) =>
+        (await parts.usage.read("caller", { callsPerMinute, callsPerMonth: null })).reading;
+      const firstMs = store.nowMs();
+      for (let i = 0; i < 1_300; i++) {
+        await scene.lookUp(hash, "x");
+        await store.advance(20);
+      }
+      expect(await keptPages()).toBe(1);
+      expect(await read(9_999)).toMatchObject({ minuteCalls: 1_300, blockingMs: firstMs });
+      expect(await read(100)).toMatchObject({ minuteCalls: 1_300, blockingMs: firstMs + 24_000 });
+      // Of 26 s the first 10 are over.
+      await store.advance(44_000);
+      expect(await read(9_999)).toMatchObject({ minuteCalls: 799, blockingMs: firstMs + 10_020 });
+      const used = async () => {
+        const outcome = await scene.lookUp(hash, "x");
+        return outcome.kind === "answered" ? outcome.quotas.minute.used : outcome.problem;
+      };
+      expect([await used(), await keptPages()]).toEqual([800, 1]);
+      await store.advance(60_000);
+      expect([await used(), await keptPages()]).toEqual([1, 0]);
+    },
+  );
+
+  timed(
     "D-6.4 a limit that was lowered refuses until enough calls have gone by",
     async (parts, store) => {
       const scene = new Scene(parts, store);
