@@ -91,7 +91,7 @@ export class AuditSearch extends Repository {
   ): Promise<readonly AuditRecord[]> {
     const stretch = {
       within: [["block", chainId]],
-      ...(firstSeq > 0 ? { after: blockKey(chainId, firstSeq - 1) } : {}),
+      after: blockKey(chainId, firstSeq - 1),
       upTo: blockKey(chainId, lastSeq),
     };
     const [blocks] = await this.ask("audit.search", { from: LOOKUP_LOG, stretch });

@@ -45,10 +45,9 @@ export class LookupReader {
   }
 
   async #readCallers(at: Reader, facts: BatchFacts, hashes: readonly string[]): Promise<void> {
-    const within = hashes.filter((hash) => isKey([hash])).map((hash) => [hash]);
-    const limit = within.length;
-    const [keys] =
-      limit === 0 ? [[]] : await at.read({ from: KEYS, stretch: { index: "hash", within, limit } });
+    const within = hashes.map((hash) => [hash]);
+    const stretch = { index: "hash", within, limit: within.length };
+    const [keys] = await at.read({ from: KEYS, stretch });
     const owners = [...new Set(keys.map(({ username }) => username))];
     const names = [...owners, ...hashes];
     const [accounts, subjects, versions] = await at.read(

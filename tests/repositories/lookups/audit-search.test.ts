@@ -6,6 +6,7 @@ import {
   newestFirst,
   placeAfter,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
+import { SEGMENTS } from "../../../src/repositories/lookup-collections.ts";
 import { listAudit } from "../../../src/usecases/reputation/audit/list-audit.ts";
 import { searchAudit } from "../../../src/usecases/reputation/audit/search-audit.ts";
 import { type OpenedStore, openSecond, storeTests, timedTests } from "../../contract/harness.ts";
@@ -219,6 +220,30 @@ function auditSearchSuite(harness: ReputationHarness): void {
         ).toBe("");
       },
     );
+
+    it("D-9.5 the stretches of a long log are found latest first, those of a name that all may have too", async (parts) => {
+      const { documents } = parts.storage;
+      const timeOf = (number: number) => new Date(Date.UTC(2026, 2, 1) + number).toISOString();
+      for (let first = 0; first < 1_100; first += 100) {
+        await documents.transact({ name: "test.put" }, async (tx) => {
+          for (let number = first; number < first + 100; number++) {
+            const at = { firstAt: timeOf(number), lastAt: timeOf(number) };
+            const place = { chainId: "c", firstSeq: number + 1, lastSeq: number + 1 };
+            // Without a filter any name may be in it.
+            tx.put(SEGMENTS, { ...place, ...at, number });
+          }
+        });
+      }
+      const { auditSearch } = parts;
+      const latest = Array.from({ length: 700 }, (_, i) => 1_100 - i);
+      for (const names of [null, await auditSearch.namesOf("ana")]) {
+        const query = { upTo: END_OF_TIME, from: "", names, limit: 700 };
+        const found = await auditSearch.stretches(query);
+        expect(found.map(({ lastSeq }) => lastSeq)).toEqual(latest);
+        const recent = await auditSearch.stretches({ ...query, from: timeOf(700) });
+        expect(recent.map(({ lastSeq }) => lastSeq)).toEqual(latest.slice(0, 400));
+      }
+    });
 
     timed(
       "D-9.5 every record is found once in the order of times, whatever is written meanwhile",
