@@ -1,6 +1,5 @@
 import { CsvError, parse } from "csv-parse/sync";
 import { AppError, isAppError } from "../../domain/shared/errors.ts";
-import { MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
 import { countOf } from "../../domain/shared/text.ts";
 import type { CsvField } from "../../domain/sync/rows/csv-fields.ts";
 import type { FoundRecord, ReadOptions } from "../../ports/files.ts";
@@ -19,7 +18,6 @@ const PROBLEMS: Readonly<Partial<Record<string, string>>> = {
   CSV_INVALID_CLOSING_QUOTE: "text follows the closing quote of a field",
   INVALID_OPENING_QUOTE: "a field that is not quoted contains a quote",
   CSV_QUOTE_NOT_CLOSED: "a quoted field does not end",
-  CSV_MAX_RECORD_SIZE: "a record is too long: is it the right format?",
 };
 
 /** Reads RFC 4180 with any line ends. A `file_failed` of the port may have a hint at the delimiter. */
@@ -115,7 +113,6 @@ function* parseBlock(
     parse(block.text, {
       cast: (field, { quoting }): CsvField => (field === "" && !quoting ? null : field),
       delimiter,
-      max_record_size: MAX_RECORD_CHARS,
       on_record: (texts: readonly CsvField[], { lines }) => {
         // The parser tells the line on which a record ends, and counts a CRLF inside quotes as two lines.
         const breaks = countBreaks(texts);

@@ -4,6 +4,7 @@ import { CsvError, parse } from "csv-parse/sync";
 import fc from "fast-check";
 import { findDelimiter } from "../../../src/adapters/csv/delimiters.ts";
 import { readCsv } from "../../../src/adapters/csv/read-csv.ts";
+import { fileFormats } from "../../../src/app/files.ts";
 import { chunksOf, readAll } from "../../cli/support/read-file-text.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 
@@ -93,5 +94,24 @@ test.each(["\n", "\r\n", "\r"])(
         { line: 4, problem: "has 1 field where the header names 2" },
       ]);
     }
+  },
+);
+
+test.each([
+  ["csv", 'x,y\n1,"', "Line 2: a record is too long: is it the right format?"],
+  ["ndjson", '{}\n{"x":"', "Line 2 begins a record longer than 64 Mi characters"],
+  ["json", '[{},\n{"x":"', "Line 2 begins a record longer than 64 Mi characters"],
+] as const)(
+  "D-4.12.6 a record of %s that does not end is read no further than 64 Mi characters",
+  async (format, head, told) => {
+    let chunks = 0;
+    async function* endless() {
+      yield head;
+      for (const chunk = "x".repeat(16 * 1024 * 1024); ; chunks++) yield chunk;
+    }
+    const options = { delimiter: ",", header: null, path: null };
+    const { problem } = await readAll(fileFormats.read(format, endless(), options));
+    expect(problem).toStartWith(told);
+    expect(chunks).toBe(3);
   },
 );

@@ -192,23 +192,25 @@ describe("tables infer and import", () => {
     const database = new Database(join(folder, "shop.db"));
     database.run("CREATE TABLE a (id INTEGER PRIMARY KEY)");
     database.run('CREATE TABLE "b c" (id INTEGER PRIMARY KEY, v)');
-    database.run("INSERT INTO a VALUES (1), (2)");
-    database.run("INSERT INTO \"b c\" VALUES (1, x'00')");
+    const numbers =
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2500)";
+    database.run(`INSERT INTO a ${numbers} SELECT i FROM n`);
+    database.run("INSERT INTO \"b c\" VALUES (1, x'00'), (2, x'01')");
     database.run("CREATE VIEW seen AS SELECT * FROM a");
     const inferred = await infer("shop.db");
-    expect(inferred.stderr).toContain("\n  warn: v: 1 blob becomes a text in base64\n");
+    expect(inferred.stderr).toContain("\n  warn: v: 2 blobs become texts in base64\n");
     expect(inferred.stderr).toContain("Left out: view seen\n");
     expect(inferred.stderr).toEndWith("\nNext: repsync import --all shop.db\n");
     const imported = await cli("import", "--all", "shop.db");
     expect(imported).toMatchObject({
       ...{ code: 0, stderr: "" },
-      stdout: "a: 2 rows imported: 2 new\nb_c: 1 row imported: 1 new\n",
+      stdout: "a: 2,500 rows imported: 2,500 new\nb_c: 2 rows imported: 2 new\n",
     });
     database.run("CREATE TABLE z (id INTEGER PRIMARY KEY)");
     database.close();
     const again = await cli("import", "--all", "shop.db", "--json");
     expect(again.stderr).toBe("Left out, as the registry has no such table: z\n");
-    expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2, 1]);
+    expect(again.json.tables.map((one: { same: number }) => one.same)).toEqual([2_500, 2]);
     const path = join(folder, "tables.json");
     writeFileSync(
       path,

@@ -107,3 +107,19 @@ test("D-14.7 of a file that is a store of repsync they come as they were, too", 
   expect(there?.stdout).toContain('"i":1.5,"r":"much","t":5');
   expect(here?.stdout).toBe(there?.stdout ?? "");
 });
+
+test.each(["utf-16", "utf-16le", "utf-16be"] as const)(
+  "D-14.1, D-14.7 a table whose files are in %s is written so, with the mark that readers know it by",
+  async (encoding) => {
+    const folder = newStore();
+    const entry = { upsert_key: ["k"], import: { encoding }, columns: { k: { type: "text" } } };
+    writeFileSync(join(folder, "tables.json"), JSON.stringify({ tables: { words: entry } }));
+    const text = "\ufeffk\nłß\n😀\n";
+    const bytes = Buffer.from(text, "utf16le");
+    writeFileSync(join(folder, "in.csv"), encoding === "utf-16be" ? bytes.swap16() : bytes);
+    expect((await runCli(["import", "words", "in.csv"], { folder })).code).toBe(0);
+    expect((await runCli(["export", "words", "out.csv"], { folder })).code).toBe(0);
+    const written = readFileSync(join(folder, "out.csv"));
+    expect(written.equals(readFileSync(join(folder, "in.csv")))).toBe(true);
+  },
+);

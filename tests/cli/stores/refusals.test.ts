@@ -1,4 +1,5 @@
 // What backup and restore refuse: nothing is written then.
+import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -90,7 +91,15 @@ onEveryBackend("what restore refuses", (backend) => {
     const at = backend === SQLITE_FILE ? whole.indexOf(BODY) : whole.length >> 1;
     flipped[at] = (flipped[at] ?? 0) ^ 1;
     writeFileSync(path("flipped"), flipped);
+    const database = new Database(path("database"));
+    database.run("CREATE TABLE t (x)");
+    database.close();
+    const foreign = await cli(store, ["restore", path("database")]);
+    expect(foreign.stderr).toStartWith(
+      "The file is a SQLite database and no backup of repsync: to take over a store, use repsync move",
+    );
     const expected = {
+      database: 2,
       missing: 2,
       "foreign/x": 2,
       foreign: 2,
