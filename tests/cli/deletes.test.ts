@@ -2,6 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { startInTerminal } from "./support/cli-process.ts";
 import { fill, NOTES, namesOf, startPair } from "./support/running-pair.ts";
 
 afterEach(releaseResources);
@@ -84,4 +85,30 @@ describe("repsync deletes drop", () => {
       "notes: 0 deletes dropped; all of them were sent\n",
     );
   });
+});
+
+test("D-7.6 on a terminal compare asks before it removes rows, and removes none without a yes", async () => {
+  const { local, remote, folder, env } = await startPair({
+    local: WITH_DELETES,
+    remote: WITH_DELETES,
+  });
+  await fill(local, ["a", "b"]);
+  await fill(remote, ["b", "c"]);
+  const repair = async (way: string, where: string, answer: string) => {
+    const args = ["compare", "notes", "--repair", way, "--delete"];
+    const terminal = startInTerminal(args, { folder, env: { ...env, LOG_LEVEL: "" } });
+    await terminal.waitFor(`Remove rows ${where} that the other end lacks? [yes/no] `);
+    terminal.type(`${answer}\r`);
+    return await terminal.exited;
+  };
+  expect(await repair("pull", "here", "no")).toBe(1);
+  expect([await namesOf(local), await namesOf(remote)]).toEqual([
+    ["a", "b"],
+    ["b", "c"],
+  ]);
+  expect(await repair("push", "at the remote", "yes")).toBe(0);
+  expect([await namesOf(local), await namesOf(remote)]).toEqual([
+    ["a", "b"],
+    ["a", "b"],
+  ]);
 });

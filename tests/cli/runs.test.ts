@@ -4,6 +4,7 @@ import { runsTable } from "../../src/cli/commands/sync/runs.ts";
 import type { Line } from "../../src/cli/output.ts";
 import { type ListedRun, NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/run.ts";
 import { releaseResources } from "../http/support/resources.ts";
+import { makeComparison } from "../repositories/support/runs.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { fill, startPair } from "./support/running-pair.ts";
 
@@ -55,6 +56,18 @@ describe("the list of runs", () => {
       `run ${ids} started                   by        direction  table     status     duration  pushed  pulled  changed  kept  deleted  rejected  error`,
       "3f9c2a1b-9999-4000-8000-000000000002  2026-01-31T12:00:00.123Z  schedule  both       2 tables  failed   3 min 05 s   1,234       0    1,200     0        3         0  The remote did not answer within 15 s, though it was asked eight times",
       "3f9c2a1b-0000-4000-8000-000000000001  2026-01-31T12:00:00.123Z  cli       push       listings  success       0.4 s   1,234       0    1,200     0        3         0",
+    ]);
+  });
+
+  test("D-10.13.4 a comparison has its table, its differences and its repairs, and moves nothing", () => {
+    const compared = {
+      ...{ ...makeComparison("c".repeat(36)), durationMs: 1_000, table: "listings" },
+      ...{ different: 2, missingHere: 3, missingThere: 1_000, repaired: 4, kept: 5 },
+    };
+    const [, line] = runsTable([compared, PUSHED], {}).map(textOf);
+    expect(line?.split(/ {2,}/)).toEqual([
+      ...["c".repeat(36), "2024-01-01T00:00:00Z", "api", "compare", "listings", "success"],
+      ...["1.0 s", "1,005 differ", "4", "5"],
     ]);
   });
 

@@ -54,6 +54,15 @@ test.each([
   expect(ends.kept.rejected()).toHaveLength(rows);
 });
 
+test("D-4.6 a push of which the remote refuses too much ends, and says so of the remote", async () => {
+  const ends = await makeTwoEnds({ maxPageRows: 20_000 });
+  put(ends.here, ends.table, manyRows(10_001));
+  ends.there.refuse = () => "Not that";
+  const { run, error } = await runOf(ends, { direction: "push" });
+  expect(run.status).toBe("failed");
+  expect(error?.text).toStartWith('The remote refuses too many records of "items"; the last one: ');
+});
+
 test("D-8.2 a run that ends over refused records of people tells nothing of what is in them", async () => {
   const { deps } = await makeTwoEnds();
   const table = makeRegistry({}).get("profiles")!;
