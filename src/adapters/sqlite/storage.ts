@@ -20,7 +20,7 @@ import {
   readForeignTables,
 } from "./tables/prepare.ts";
 import { TableReader } from "./tables/table-reader.ts";
-import { TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
+import { addMomentName, TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
 
 const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
@@ -69,6 +69,7 @@ export class SqliteStorage implements FullStorage {
       const identity = await database.write(() => {
         const found = prepareFacts(database);
         for (const sql of INTERNAL_TABLES) database.run(sql);
+        addMomentName(database);
         readForeignTables(database);
         return found;
       });

@@ -10,12 +10,42 @@ import { quotedName, uniqueKeys } from "../driver/sql.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { OwnTriggers, triggerName } from "./own-triggers.ts";
-import { deletionTimeSql, outlivesSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
+import {
+  deletionTimeSql,
+  IS_CAUSED,
+  outlivesSql,
+  recordedTimeSql,
+  TombstoneNames,
+  TRIGGER_NOW,
+} from "./tombstone-sql.ts";
 
 const FIND = "SELECT key FROM repsync_deletes WHERE table_name = ?";
 
 const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key, earliest_available)
   VALUES (?, lower(hex(randomblob(8))), ?, ?)`;
+
+/** Where the triggers of two versions differ. */
+interface Wording {
+  /** The time of a tombstone. */
+  readonly deletedAt: (row: string) => string;
+  /** `repsync_is_own` of a tombstone. */
+  readonly isOwn: string;
+  /** True for a tombstone of the statement, or of another in its millisecond. */
+  readonly isOfNow: string;
+}
+
+const WORDING: Wording = {
+  deletedAt: recordedTimeSql,
+  isOwn: `1 + ${IS_CAUSED}`,
+  isOfNow: `repsync_is_own = 1 + ${IS_CAUSED} AND repsync_taken_at = ${TRIGGER_NOW}`,
+};
+
+/** The version before: what its triggers, word for word, have recorded is complete. */
+const EARLIER: Wording = {
+  deletedAt: deletionTimeSql,
+  isOwn: "1",
+  isOfNow: `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
+};
 
 const BEGIN_ANEW = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
@@ -36,7 +66,10 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
     for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
     database.run(BEGIN, [table.name, key, now]);
   }
-  const isComplete = triggers.set(wantedTriggers(database, names, triggers));
+  const inWords = (wording: Wording) => wantedTriggers(database, names, triggers, wording);
+  const wanted = inWords(WORDING);
+  const isComplete = triggers.has(wanted) || triggers.has(inWords(EARLIER));
+  triggers.set(wanted);
   if (!isComplete) database.run(BEGIN_ANEW, [now, table.name]);
 }
 
@@ -52,6 +85,7 @@ function wantedTriggers(
   database: SqliteDatabase,
   names: TombstoneNames,
   own: OwnTriggers,
+  wording: Wording,
 ): ReadonlyMap<string, string> {
   const { keyColumns, table } = names;
   const on = `ON ${quotedName(table.name)}`;
@@ -60,7 +94,8 @@ function wantedTriggers(
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
   const hadKey = hasKey(names, "OLD");
   const orderOf = (row: string) => rowOrder(table, row, database.foreignTables);
-  const recordOld = recordDelete(names, ownDeletionTime(database, table));
+  const record = (deletedAt: string) => recordDelete(names, deletedAt, wording.isOwn);
+  const recordOld = record(ownDeletionTime(database, table, wording));
   const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})`;
   const met = `${names.keyOf("NEW")}, ${orderOf("NEW")}`;
   const meet = [
@@ -71,17 +106,24 @@ function wantedTriggers(
     own.make("rekey", `AFTER UPDATE ${ofKey} ${on} WHEN ${isRekeyed} AND ${hadKey}`, recordOld),
     own.make("insert", `AFTER INSERT ${on} WHEN ${isMet}`, meet),
     own.make("update", `AFTER UPDATE ${ofKey}, ${ofTime} ${on} WHEN ${isMet}`, meet),
-    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names)]),
-    ...replaceTriggers(names, own, otherUniqueKeys(database, table), orderOf("taken")),
+    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names, wording.isOfNow)]),
+    ...replaceTriggers(names, own, {
+      otherKeys: otherUniqueKeys(database, table),
+      takenOrder: orderOf("taken"),
+      recordGone: record(wording.deletedAt("OLD")),
+    }),
   ]);
 }
 
 /** When the row was deleted. In a table of another program a subquery computes the order of the row once. */
-function ownDeletionTime(database: SqliteDatabase, table: Table): string {
-  const foreign = database.foreignTables;
-  if (!foreign.has(table.name)) return deletionTimeSql("OLD");
+function ownDeletionTime(
+  { foreignTables: foreign }: SqliteDatabase,
+  table: Table,
+  { deletedAt }: Wording,
+): string {
+  if (!foreign.has(table.name)) return deletedAt("OLD");
   const order = `(SELECT ${rowOrder(table, "OLD", foreign)} AS ${ORDER_COLUMN}) AS before`;
-  return `(SELECT ${deletionTimeSql("before")} FROM ${order})`;
+  return `(SELECT ${deletedAt("before")} FROM ${order})`;
 }
 
 /**
@@ -91,8 +133,15 @@ function ownDeletionTime(database: SqliteDatabase, table: Table): string {
 function replaceTriggers(
   names: TombstoneNames,
   own: OwnTriggers,
-  otherKeys: readonly (readonly string[])[],
-  takenOrder: string,
+  {
+    otherKeys,
+    takenOrder,
+    recordGone,
+  }: {
+    readonly otherKeys: readonly (readonly string[])[];
+    readonly takenOrder: string;
+    readonly recordGone: readonly string[];
+  },
 ): (readonly [string, string])[] {
   if (otherKeys.length === 0) return [];
   const { table, replaced } = names;
@@ -111,7 +160,7 @@ function replaceTriggers(
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
     own.make("replaced.insert", `AFTER INSERT ${on} WHEN ${isLeft}`, settle),
     own.make("replaced.update", `AFTER UPDATE ${ofOthers} ${on} WHEN ${isLeft}`, settle),
-    own.make("gone", gone, recordDelete(names, deletionTimeSql("OLD"))),
+    own.make("gone", gone, recordGone),
   ];
 }
 
@@ -120,13 +169,13 @@ function hasKey(names: TombstoneNames, row: string): string {
 }
 
 /** Lists a tombstone for the old row, unless its key has one with a greater time. */
-function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
+function recordDelete(names: TombstoneNames, deletedAt: string, isOwn: string): string[] {
   const { list, keyColumns } = names;
   const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", "OLD")})`;
   return [
     `DELETE FROM ${list} WHERE ${names.sameKey(list, "OLD")} AND repsync_deleted_at < ${deletedAt}`,
     `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
-      SELECT ${names.keyOf("OLD")}, ${deletedAt}, ${TRIGGER_NOW}, 1 WHERE NOT ${isKept}`,
+      SELECT ${names.keyOf("OLD")}, ${deletedAt}, ${TRIGGER_NOW}, ${isOwn} WHERE NOT ${isKept}`,
   ];
 }
 
@@ -134,10 +183,9 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
  * A later row removes its tombstone. So does a row that arrives in the millisecond of its delete, as after a replacement by delete and
  * insert, or when keys were moved up by one.
  */
-function forgetOlder(names: TombstoneNames): string {
-  const isReplaced = `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`;
+function forgetOlder(names: TombstoneNames, isOfNow: string): string {
   return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
-    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isReplaced})`;
+    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isOfNow})`;
 }
 
 /** Unique keys by which a row can replace one with another upsert key. */

@@ -25,14 +25,17 @@ export class OwnTriggers {
     return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
   }
 
-  /** Makes exactly the wanted triggers of its use. False where one was missing or different. */
-  set(wanted: ReadonlyMap<string, string>): boolean {
+  /** False where one is missing or different. */
+  has(wanted: ReadonlyMap<string, string>): boolean {
     const found = this.#find();
-    const isSame = [...wanted].every(([name, sql]) => found.get(name) === sql);
-    if (isSame && found.size === wanted.size) return true;
+    return [...wanted].every(([name, sql]) => found.get(name) === sql);
+  }
+
+  /** Makes exactly the wanted triggers of its use. */
+  set(wanted: ReadonlyMap<string, string>): void {
+    if (this.has(wanted) && this.#find().size === wanted.size) return;
     this.drop();
     for (const sql of wanted.values()) this.#database.run(sql);
-    return isSame;
   }
 
   drop(): void {

@@ -1,5 +1,5 @@
 // Stamps rows of a stamped table when other programs leave their time alone: triggers set the time in the same statement, as
-// `stampFate` decides. D-14.2. A row in `repsync_moment` silences the triggers during a commit of this service. A stamp differs from the
+// `stampFate` decides. D-14.2. A row in `repsync_moment` silences them while this service writes their table. A stamp differs from the
 // time before, so no trigger fires on it again, also with `recursive_triggers`; `changes()` does not count it. REPLACE removes the old
 // row first. A trigger before that notes the time of the row, and that of its tombstone, which another trigger may remove.
 import type { Table } from "../../../domain/sync/table/table.ts";
@@ -12,8 +12,6 @@ import { deletionTimeSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts
 const PRESENT = `CREATE TABLE IF NOT EXISTS repsync_present (
     table_name TEXT NOT NULL, ${ORDER_COLUMN} TEXT NOT NULL
   )`;
-
-const IS_OTHERS = "NOT EXISTS (SELECT 1 FROM repsync_moment)";
 
 /** Makes or drops the triggers of a table, within the write that prepares it. */
 export function prepareStamps(database: SqliteDatabase, table: Table): void {
@@ -36,6 +34,9 @@ function wantedTriggers(
   const time = `"${table.timestampColumn}"`;
   const orderOf = (row: string) =>
     `SELECT ${rowOrder(table, row, database.foreignTables)} AS ${ORDER_COLUMN}`;
+  // An earlier version names no table.
+  const isOwn = `SELECT 1 FROM repsync_moment WHERE ifnull(table_name, '${table.name}') = '${table.name}'`;
+  const isOthers = `NOT EXISTS (${isOwn})`;
   const isNotSet = `NEW.${time} IS NULL`;
   const isLeftAlone = `(${isNotSet} OR NEW.${time} IS OLD.${time})`;
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
@@ -58,20 +59,20 @@ function wantedTriggers(
   // A trigger of the application may write another row between the note and the stamp, which forgets the note.
   const updated = [orderOf("OLD"), `${noted} AND ${isRekeyed}`, ...buried];
   return new Map([
-    own.make("meet.insert", `BEFORE INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`, note),
+    own.make("meet.insert", `BEFORE INSERT ON ${name} WHEN ${isNotSet} AND ${isOthers}`, note),
     own.make(
       "meet.update",
-      `BEFORE UPDATE OF ${names.keyColumns.join(", ")} ON ${name} WHEN ${isRekeyed} AND ${isLeftAlone} AND ${IS_OTHERS}`,
+      `BEFORE UPDATE OF ${names.keyColumns.join(", ")} ON ${name} WHEN ${isRekeyed} AND ${isLeftAlone} AND ${isOthers}`,
       note,
     ),
     own.make(
       "insert",
-      `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${IS_OTHERS}`,
+      `AFTER INSERT ON ${name} WHEN ${isNotSet} AND ${isOthers}`,
       stamp([noted, ...buried]),
     ),
     own.make(
       "update",
-      `AFTER UPDATE ON ${name} WHEN ${isLeftAlone} AND ${IS_OTHERS}`,
+      `AFTER UPDATE ON ${name} WHEN ${isLeftAlone} AND ${isOthers}`,
       stamp(updated),
     ),
   ]);

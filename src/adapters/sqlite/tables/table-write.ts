@@ -31,6 +31,9 @@ type RecordFate = "changed" | "same" | "kept" | "passed over";
 const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
   WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name NOT GLOB 'repsync_*' LIMIT 1`;
 
+const BEGIN_MOMENT = "INSERT INTO repsync_moment (now, table_name) VALUES (?, ?)";
+const END_MOMENT = "DELETE FROM repsync_moment";
+
 /** `repsync_order` of a row with the first stamp. */
 const FIRST_ORDER = FIRST_STAMP.slice(0, -1);
 
@@ -58,7 +61,8 @@ export class TableWrite {
   /** The earliest `repsync_order` of changed rows and of kept ones. */
   #earliestChanged: string | null = null;
   #earliestKept: string | null = null;
-  #hasForeignTrigger: boolean | null = null;
+  readonly #hasForeignTrigger: boolean;
+  #isMoment = false;
   /** The last statement: finding it for each row takes a tenth of the time of a write. */
   #statement: { readonly sql: string; readonly prepared: SqliteStatement } | null = null;
 
@@ -75,6 +79,7 @@ export class TableWrite {
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = zonelessFrom(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
+    this.#hasForeignTrigger = database.all(FOREIGN_TRIGGER, [table.name]).length > 0;
   }
 
   get written(): Written {
@@ -95,20 +100,27 @@ export class TableWrite {
   /** Writes tombstones first. One step per write. */
   *all(deleted: readonly TombstoneWrite[], writes: readonly RowWrite[]): Steps<void> {
     const bind = (write: RowWrite) => this.#binder.bind(write);
+    // All rows that are written because of deletes are others' and to be stamped.
+    if (this.#hasForeignTrigger && deleted.length > 0) this.#setMoment("");
     for (const tombstone of deleted) {
       this.#bury(tombstone);
       yield;
     }
     yield* this.#tombstones?.meet(writes.values().map((write) => keyOf(bind(write)))) ?? [];
-    // With a row in `repsync_moment`, triggers take its time and stamp nothing.
-    const isMoment = this.#table.stamped || this.#tombstones?.hasMet === true;
-    const now = keptTime(formatMs(this.#nowMs));
-    if (isMoment) this.#database.run("INSERT INTO repsync_moment (now) VALUES (?)", [now]);
+    if (this.#isMoment || this.#table.stamped || this.#tombstones?.hasMet === true) {
+      this.#setMoment(this.#table.name);
+    }
     for (const write of writes) {
       this.#write(bind(write));
       yield;
     }
-    if (isMoment) this.#database.run("DELETE FROM repsync_moment");
+    if (this.#isMoment) this.#database.run(END_MOMENT);
+  }
+
+  #setMoment(tableName: string): void {
+    this.#isMoment = true;
+    this.#database.run(END_MOMENT);
+    this.#database.run(BEGIN_MOMENT, [keptTime(formatMs(this.#nowMs)), tableName]);
   }
 
   #bury(tombstone: TombstoneWrite): void {
@@ -139,6 +151,10 @@ export class TableWrite {
     if (this.#isKeptOut(bound)) {
       this.#kept.push(index);
       return;
+    }
+    // Rows that do not change write nothing to the file, the moment neither.
+    if (this.#hasForeignTrigger && !this.#isMoment && this.#differs(bound)) {
+      this.#setMoment(this.#table.name);
     }
     try {
       const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
@@ -207,10 +223,15 @@ export class TableWrite {
 
   /** The fate of a record that changed nothing. Only a trigger of another program may have left it out. */
   #unwritten(bound: BoundWrite): RecordFate {
-    this.#hasForeignTrigger ??= this.#database.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
     if (!this.#hasForeignTrigger) return "same";
     const stored = this.#stored(bound);
     return stored === null || stored.isChanged ? "passed over" : "same";
+  }
+
+  /** False for a record whose row is there as it is. */
+  #differs(bound: BoundWrite): boolean {
+    const stored = this.#stored(bound);
+    return stored === null || stored.isChanged || stored.order !== orderOf(bound);
   }
 
   #noteChanged(bound: BoundWrite): void {

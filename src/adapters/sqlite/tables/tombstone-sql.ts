@@ -2,6 +2,7 @@
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
@@ -10,15 +11,24 @@ export const TOMBSTONE_TABLES = [
   `CREATE TABLE IF NOT EXISTS repsync_deletes (
     table_name TEXT PRIMARY KEY, list_id TEXT NOT NULL, key TEXT NOT NULL, earliest_available TEXT NOT NULL
   ) WITHOUT ROWID`,
-  // Holds the time of a commit of this service while it goes on, for triggers.
-  "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL)",
+  // Tells triggers that this service writes, the time of its commit, and the table whose rows it stamps itself.
+  "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL, table_name TEXT)",
 ];
+
+/** Adds what the table of an earlier version lacks. */
+export function addMomentName(database: SqliteDatabase): void {
+  const columns = database.all("SELECT name FROM pragma_table_info('repsync_moment')");
+  if (columns.some(({ name }) => name === "table_name")) return;
+  database.run("ALTER TABLE repsync_moment ADD COLUMN table_name TEXT");
+}
 
 const FORM = "%Y-%m-%dT%H:%M:%f";
 const MACHINE_NOW = `strftime('${FORM}', 'now') || '000'`;
 
 /** The time of this service's commit during one, otherwise that of the machine. */
 export const TRIGGER_NOW = `coalesce((SELECT now FROM repsync_moment), ${MACHINE_NOW})`;
+/** True for a delete that a write of this service causes. */
+export const IS_CAUSED = "EXISTS (SELECT 1 FROM repsync_moment WHERE table_name IS NOT NULL)";
 /** Later times are too far ahead. D-7.1. */
 const TRIGGER_LIMIT = `(strftime('${FORM}', ${TRIGGER_NOW}, '+${MAX_AHEAD_MS / 1000} seconds') || '000')`;
 
@@ -92,6 +102,14 @@ export function deletionTimeSql(row: string): string {
   const isToCome = `${time} >= ${TRIGGER_NOW} AND ${time} <= ${TRIGGER_LIMIT}`;
   // The CASE is null for a text that looks like a time and is none.
   return `coalesce(CASE WHEN ${isToCome} THEN ${behind} END, ${TRIGGER_NOW})`;
+}
+
+/** `deletionTimeSql`; of a delete that a write of this service causes the time of the row, so that a later version of it wins. */
+export function recordedTimeSql(row: string): string {
+  const time = `(${rowTimeSql(row)})`;
+  const isTime = `${time} <> '' AND ${time} <= ${TRIGGER_LIMIT}`;
+  const rowTime = `CASE WHEN ${isTime} THEN ${time} ELSE '1970-01-01T00:00:00.000000' END`;
+  return `CASE WHEN ${IS_CAUSED} THEN ${rowTime} ELSE ${deletionTimeSql(row)} END`;
 }
 
 /** `outlives` in SQL. */
