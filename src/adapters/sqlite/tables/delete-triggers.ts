@@ -26,6 +26,10 @@ const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key,
 
 /** Where the triggers of two versions differ. */
 interface Wording {
+  /** The clause of the table of the trigger `delete`. */
+  readonly on: (table: Table) => string;
+  /** A further condition of what is recorded. */
+  readonly andNamed: (table: Table) => string;
   /** The time of a tombstone. */
   readonly deletedAt: (row: string) => string;
   /** `repsync_is_own` of a tombstone. */
@@ -35,6 +39,8 @@ interface Wording {
 }
 
 const WORDING: Wording = {
+  on: onUnrenamed,
+  andNamed: (table) => ` AND ${hasName(table)}`,
   deletedAt: recordedTimeSql,
   isOwn: `1 + ${IS_CAUSED}`,
   isOfNow: `repsync_is_own = 1 + ${IS_CAUSED} AND repsync_taken_at = ${TRIGGER_NOW}`,
@@ -42,6 +48,8 @@ const WORDING: Wording = {
 
 /** The version before: what its triggers, word for word, have recorded is complete. */
 const EARLIER: Wording = {
+  on: ({ name }) => `ON ${quotedName(name)}`,
+  andNamed: () => "",
   deletedAt: deletionTimeSql,
   isOwn: "1",
   isOfNow: `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
@@ -77,6 +85,20 @@ export function deleteTriggerName(table: Table): string {
   return triggerName(table.name, "delete", "delete");
 }
 
+/** The clause of a table until it is renamed: SQLite then writes its name in other quotes, and when it gets it back as well. */
+export function onUnrenamed({ name }: Table): string {
+  return `ON [${name}]`;
+}
+
+/**
+ * True while the table of a trigger has its name: an application may rename it, and put another in its place. The search begins at
+ * the end, where the triggers are, as it is made for each row. SQLite before 3.33 knows no `sqlite_schema`.
+ */
+function hasName(table: Table): string {
+  const found = `SELECT tbl_name FROM sqlite_master WHERE name = '${deleteTriggerName(table)}'`;
+  return `(${found} ORDER BY rowid DESC LIMIT 1) = '${table.name}'`;
+}
+
 function keyDefinition({ keyColumns }: Table): string {
   return keyColumns.map((column) => `${column.name} ${declaredType(column)}`).join(", ");
 }
@@ -89,6 +111,7 @@ function wantedTriggers(
 ): ReadonlyMap<string, string> {
   const { keyColumns, table } = names;
   const on = `ON ${quotedName(table.name)}`;
+  const andNamed = wording.andNamed(table);
   const ofKey = `OF ${keyColumns.join(", ")}`;
   const ofTime = quotedName(table.timestampColumn ?? "");
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
@@ -102,14 +125,21 @@ function wantedTriggers(
     `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
   ];
   return new Map([
-    own.make("delete", `AFTER DELETE ${on} WHEN ${hadKey}`, recordOld),
-    own.make("rekey", `AFTER UPDATE ${ofKey} ${on} WHEN ${isRekeyed} AND ${hadKey}`, recordOld),
+    own.make("delete", `AFTER DELETE ${wording.on(table)} WHEN ${hadKey}${andNamed}`, recordOld),
+    own.make(
+      "rekey",
+      `AFTER UPDATE ${ofKey} ${on} WHEN ${isRekeyed} AND ${hadKey}${andNamed}`,
+      recordOld,
+    ),
     own.make("insert", `AFTER INSERT ${on} WHEN ${isMet}`, meet),
     own.make("update", `AFTER UPDATE ${ofKey}, ${ofTime} ${on} WHEN ${isMet}`, meet),
-    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [forgetOlder(names, wording.isOfNow)]),
+    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [
+      `${forgetOlder(names, wording.isOfNow)}${andNamed}`,
+    ]),
     ...replaceTriggers(names, own, {
       otherKeys: otherUniqueKeys(database, table),
       takenOrder: orderOf("taken"),
+      andNamed,
       recordGone: record(wording.deletedAt("OLD")),
     }),
   ]);
@@ -136,10 +166,12 @@ function replaceTriggers(
   {
     otherKeys,
     takenOrder,
+    andNamed,
     recordGone,
   }: {
     readonly otherKeys: readonly (readonly string[])[];
     readonly takenOrder: string;
+    readonly andNamed: string;
     readonly recordGone: readonly string[];
   },
 ): (readonly [string, string])[] {
@@ -154,7 +186,7 @@ function replaceTriggers(
   const settle = [`DELETE FROM ${replaced}`];
   const ofOthers = `OF ${[...new Set(otherKeys.flat())].map(quotedName).join(", ")}`;
   const isThere = `EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
-  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}`;
+  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}${andNamed}`;
   return [
     own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),

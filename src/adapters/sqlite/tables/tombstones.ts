@@ -11,13 +11,13 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, readColumns } from "./column-values.ts";
-import { deleteTriggerName } from "./delete-triggers.ts";
+import { deleteTriggerName, onUnrenamed } from "./delete-triggers.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 import { forgetReplaced, TombstoneWrites } from "./tombstone-writes.ts";
 
 const FIND = `SELECT list_id, earliest_available,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
-  EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3) AS is_recorded
+  EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3 AND instr(sql, ?4)) AS is_recorded
   FROM repsync_deletes WHERE table_name = ?1`;
 
 const SET_EARLIEST = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
@@ -106,14 +106,16 @@ export class SqliteTombstones implements Tombstones {
 
   #find(table: Table): List {
     const names = new TombstoneNames(table);
-    const values = [table.name, names.list.slice(1, -1), deleteTriggerName(table)];
+    const trigger = [deleteTriggerName(table), onUnrenamed(table)];
+    const values = [table.name, names.list.slice(1, -1), ...trigger];
     const [row] = this.#database.all(FIND, values);
     if (row === undefined) throw new Error(`Table "${table.name}" was not prepared with deletes`);
     return {
       names,
       id: String(row["list_id"]),
       lastPlace: Number(row["last"]),
-      // The trigger was dropped, maybe by an instance whose registry has no deletes: deletes before now are unknown.
+      // The trigger was dropped, maybe by an instance whose registry has no deletes, or its table was renamed: deletes before now are
+      // unknown.
       earliestAvailable:
         row["is_recorded"] === 1
           ? String(row["earliest_available"])

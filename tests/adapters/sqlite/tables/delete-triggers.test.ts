@@ -1,5 +1,5 @@
 // What other programs can do to a table in SQLite's own ways, and what is recorded of it. D-7.6.
-import type { Database } from "bun:sqlite";
+import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { PARTS } from "../../../contract/tables/tombstones/tombstone-table.ts";
@@ -337,6 +337,51 @@ describe("D-7.6 the record", () => {
       const query = { after: null, sinceTime: null, limitRows: 100 };
       const { items } = await storage.tombstones.list(other, query);
       expect(items).toEqual([{ key: { k: "a" }, deletedAt: `${time}.000001Z` }]);
+    },
+  );
+
+  scene("D-7.6 has nothing of a table that gave its name to another", async (scene) => {
+    const { program, storage, keys } = scene;
+    const before = await earliest(storage);
+    program.run("DELETE FROM items WHERE k = 'a'");
+    program.run(`ALTER TABLE items RENAME TO things; CREATE TABLE items (id INTEGER PRIMARY KEY, k TEXT, at TEXT, v INT);
+      INSERT INTO items VALUES (1, 'a', NULL, 0), (2, 'b', NULL, 0), (3, 'c', NULL, 0);
+      INSERT INTO things (id, k, at) VALUES (1, 'a', '${soon()}');
+      UPDATE things SET k = 'd' WHERE k = 'c'; REPLACE INTO things (id, k) VALUES (2, 'e'); DELETE FROM things`);
+    expect(await keys()).toEqual(["a"]);
+    expect((await earliest(storage)) > before).toBe(true);
+    await storage.tables.prepare([NUMBERED]);
+    program.run("DELETE FROM items WHERE k = 'b'; DELETE FROM things");
+    expect(await keys()).toEqual(["a", "b"]);
+    expect(await beginsAnew(storage)).toBe(false);
+  });
+
+  scene("D-7.6 has a gap where a table had another name for a while", async (scene) => {
+    const { program, storage, keys } = scene;
+    const before = await earliest(storage);
+    program.run(`ALTER TABLE items RENAME TO things; DELETE FROM things WHERE k = 'a';
+      ALTER TABLE things RENAME TO items; DELETE FROM items WHERE k = 'b'`);
+    expect(await keys()).toEqual(["b"]);
+    await nextMillisecond();
+    expect((await earliest(storage)) > before).toBe(true);
+    expect(await beginsAnew(storage)).toBe(true);
+    expect(await beginsAnew(storage)).toBe(false);
+  });
+
+  scene(
+    "D-7.6 goes on where the application attaches the file, and after a VACUUM",
+    async (scene) => {
+      const { program, storage, keys } = scene;
+      const { filename } = program;
+      const other = new Database(":memory:");
+      other.run("CREATE TABLE items (k TEXT)");
+      other.run("ATTACH ? AS store", [filename]);
+      other.run(
+        "DELETE FROM store.items WHERE k = 'a'; VACUUM store; DELETE FROM store.items WHERE k = 'b'",
+      );
+      other.close();
+      expect(await keys()).toEqual(["a", "b"]);
+      expect(await beginsAnew(storage)).toBe(false);
     },
   );
 

@@ -40,6 +40,8 @@ const MAKE_TABLES = new Map<Backend, MakeTable>([
 
 interface End {
   readonly app: RunApp;
+  /** The same deployment anew, once it has stopped. */
+  readonly startAgain: () => Promise<End>;
   /** The application. */
   readonly sql: SQL;
 }
@@ -72,7 +74,11 @@ for (const [backend, makeTable] of MAKE_TABLES) {
     if (made !== null) await sql.unsafe(made);
     const tables = Object.fromEntries(names.map((name) => [name, ENTRY]));
     const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };
-    return { app: await startRunApp({ tables, env: { STORAGE_URL: url, ...more } }), sql };
+    const startAgain = async (): Promise<End> => {
+      const app = await startRunApp({ tables, env: { STORAGE_URL: url, ...more } });
+      return { app, startAgain, sql };
+    };
+    return await startAgain();
   }
 
   onBackends([backend], "deletes in tables of an application", () => {
@@ -123,8 +129,39 @@ for (const [backend, makeTable] of MAKE_TABLES) {
       });
     }
 
-    const emptying = ["delete from items_before", "truncate items_before"];
-    for (const empties of backend === POSTGRESQL ? emptying : []) {
+    if (backend === SQLITE_FILE) {
+      test("D-7.6.4 of a table that took the place of another nothing is deleted, and a repair sets it right after the next start", async () => {
+        const remote = await startEnd(["items"], null);
+        let local = await startEnd(["items"], items, remote);
+        await local.app.push("items", { records: [row("a"), row("b"), row("c")] });
+        await run(local);
+        await local.sql.unsafe(`${makeTable("items_next", "items_next")}; insert into items_next select * from items;
+          alter table items rename to items_before; alter table items_next rename to items;
+          delete from items_before; delete from items where k = 'c'`);
+        for (const isWatched of [false, true]) {
+          if (isWatched) {
+            await local.app.stop();
+            local = await local.startAgain();
+          }
+          const refused = await local.app.trigger();
+          expect(refused.json["error"]).toContain(
+            "compare the table and repair it by push or pull",
+          );
+          expect(await rows(local)).toEqual(["a of null", "b of null"]);
+          expect(await rows(remote)).toEqual(["a of null", "b of null", "c of null"]);
+        }
+        const repair = { table: "items", repair: "push", delete: true };
+        expect((await local.app.ask("/compare", jsonBody(repair))).json).toMatchObject({
+          repaired: 1,
+        });
+        await local.sql`delete from items where k = 'b'`;
+        await run(local, 2);
+        for (const end of [local, remote]) expect(await rows(end)).toEqual(["a of null"]);
+      });
+      return;
+    }
+
+    for (const empties of ["delete from items_before", "truncate items_before"]) {
       test(`D-7.6.4 rows of a table that took the place of another stay, whatever becomes of the other: ${empties}`, async () => {
         const remote = await startEnd(["items"], items);
         const local = await startEnd(["items"], items, remote);
