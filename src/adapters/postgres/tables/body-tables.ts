@@ -210,7 +210,10 @@ export class BodyTables implements TableWrites {
     return refused;
   }
 
-  /** Halves refused items until each refused one is found. Accepted ones stay written meanwhile, as a rule may be about several. */
+  /**
+   * Halves refused items until each refused one is found. Accepted ones stay written meanwhile, as a rule may be about several, and
+   * refused ones are tried again behind them, as they may need them.
+   */
   async #findRefused<Item>(
     items: readonly Item[],
     act: (some: readonly Item[]) => Promise<void>,
@@ -233,7 +236,9 @@ export class BodyTables implements TableWrites {
       }
     };
     await place(items);
-    return refused;
+    if (refused.length === items.length || refused.length > MOST_AGAIN) return refused;
+    const again = refused.map(({ item }) => item);
+    return await this.#findRefused(again, act);
   }
 
   async #removeAll(layout: Layout, rows: readonly KeyedRow[]): Promise<void> {
@@ -284,6 +289,8 @@ export class BodyTables implements TableWrites {
 
 /** Selects tombstones but those that rules of the application left of rows that were just put. */
 const OF_OTHERS = "and repsync_xact is distinct from pg_current_xact_id()";
+/** Refused rows that are tried again: more would take as long as all else. */
+const MOST_AGAIN = 100;
 const UNDONE = new Error("Nothing of an attempt stays");
 
 function without<Item extends Pick<WriteFailure, "index">>(

@@ -141,6 +141,48 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   );
 
   databaseTest(
+    "S-4.2.11 a row that needs another of its push is written in any order beside a refused one",
+    async (database) => {
+      const { sql } = database;
+      const made = `create table public.items (k text collate "C" primary key, v int8 unique, parent text collate "C" references public.items)`;
+      await sql.unsafe(`${made}; insert into public.items values ('a', 1), ('b', 2)`);
+      const storage = await database.open();
+      const columns = { ...ENTRY.columns, parent: { type: "text" } } as const;
+      const table = makeTable({ ...ENTRY, columns });
+      const items = await TableUnderTest.prepare(storage, table);
+      const rows = [
+        { k: "a", v: 2, parent: null },
+        { k: "b", v: 3, parent: null },
+        { k: "c", v: null, parent: "p" },
+        { k: "refused", v: null, parent: "nobody" },
+        { k: "p", v: null, parent: null },
+      ];
+      const { failures } = await writeTo(storage, table, asWrites(rows));
+      expect(failures.map(({ index }) => index)).toEqual([3]);
+      expect(await items.rows()).toEqual([rows[0], rows[1], rows[2], rows[4]] as Row[]);
+    },
+  );
+
+  databaseTest(
+    "D-7.6.4 a row that another names goes with that one in any order beside one that stays",
+    async (database) => {
+      await database.sql.unsafe(`create table public.items (k text collate "C" primary key, at timestamptz, parent text collate "C" references public.items);
+        insert into public.items values ('a', '2024-01-01Z', null), ('kept', '2024-01-01Z', null), ('of a', '2024-01-01Z', 'a'), ('of kept', '2024-01-01Z', 'kept')`);
+      const table = makeTable({
+        ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true },
+        columns: { k: { type: "text" }, at: { type: "datetime" }, parent: { type: "text" } },
+      });
+      const storage = await database.open();
+      const items = await TableUnderTest.prepare(storage, table);
+      const deletedAt = "2024-02-01T00:00:00Z";
+      const deleted = ["a", "kept", "of a"].map((k, index) => ({ index, key: { k }, deletedAt }));
+      const { refusedDeletes = [] } = await writeTo(storage, table, [], { deleted });
+      expect(refusedDeletes.map(({ index }) => index)).toEqual([1]);
+      expect((await items.rows()).map(({ k }) => k)).toEqual(["kept", "of kept"]);
+    },
+  );
+
+  databaseTest(
     "D-4.6 so is one that a rule refuses that is looked at with the commit",
     async (database) => {
       const made = `create table public.owners (v int8 primary key); insert into public.owners values (1);
