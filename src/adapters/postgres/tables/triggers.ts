@@ -149,7 +149,7 @@ function functionText(layout: Layout, event: Event): string {
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
-  repsync_is_caused bool := coalesce(current_setting('repsync.own', true), '') <> '';
+  repsync_is_caused bool := ${IS_CAUSED};
   repsync_least timestamptz := case when repsync_is_caused then 'epoch' else repsync_now end;
   repsync_step interval := case when repsync_is_caused then '0' else '1 microsecond' end;
 begin
@@ -183,6 +183,9 @@ function isOthers({ slot }: Layout, depth: 0 | 1): string {
   return `(current_setting('repsync.own', true) is distinct from '${slot}' or pg_trigger_depth() > ${depth})`;
 }
 
+/** In SQL, true within a body of repsync. */
+const IS_CAUSED = "coalesce(current_setting('repsync.own', true), '') <> ''";
+
 /** Declares now, and the last time that is not too far ahead. */
 const NOW_AND_AHEAD = `
   repsync_now timestamptz := date_trunc('milliseconds', clock_timestamp());
@@ -201,9 +204,10 @@ function timeText({ table }: Layout, row: string): string {
  * Makes or drops the trigger that stamps a row of a stamped table before another program writes it, as `stampFate` decides. D-14.2. A new
  * row meets a row of its key, too, which `on conflict do update` may change. It waits for whoever is deleting that, whose tombstone comes
  * with the end of the statement, and takes back the lock of the wait, which would hold up others. In other isolation levels it would fail.
+ * What a body of repsync empties, by `on delete set null`, is 1 µs later than it was, so that a later version wins.
  */
 function stampTriggerText(layout: Layout): string {
-  const { name, table } = layout;
+  const { name, slot, table } = layout;
   const called = functionName(layout, "stamp");
   if (!table.stamped) return dropText(called);
   const call = `${called}()`;
@@ -221,6 +225,8 @@ function stampTriggerText(layout: Layout): string {
   return `create or replace function ${call} returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 declare ${NOW_AND_AHEAD}
+  repsync_empties bool := ${IS_CAUSED} and tg_op = 'UPDATE' and not exists (select from json_each(to_json(new)) as n
+    where n.value::text <> 'null' and n.value::text is distinct from (to_json(old) -> n.key)::text);
 begin
   if ${namedNow(layout)} is distinct from tg_relid then return new; end if;
   if tg_op = 'UPDATE' and new.${at} is null then new.${at} = old.${at};
@@ -235,8 +241,9 @@ begin
     exception when sqlstate 'RS001' then null;
     end;
   end if;
-  select greatest(repsync_now, max(seen.at) + interval '1 microsecond') into new.${at}
+  select greatest(case when repsync_empties then 'epoch' else repsync_now end, max(seen.at) + interval '1 microsecond') into new.${at}
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
+  if repsync_empties then insert into repsync._told (slot, at) values (${slot}, new.${at}); end if;
   return new;
 end $body$;
 ${makeText(layout, "repsync_stamp", `before insert or update on ${name} for each row when ${isOthers(layout, 0)} execute function ${call}`)}`;

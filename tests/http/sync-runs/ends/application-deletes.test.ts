@@ -67,12 +67,13 @@ for (const [backend, makeTable] of MAKE_TABLES) {
     names: readonly string[],
     made: string | null,
     remote: End | null = null,
+    stamped = false,
   ): Promise<End> {
     const url = await backend.makeUrl();
     const sql = new SQL(url, { max: 1 });
     keepResource(() => sql.close());
     if (made !== null) await sql.unsafe(made);
-    const tables = Object.fromEntries(names.map((name) => [name, ENTRY]));
+    const tables = Object.fromEntries(names.map((name) => [name, { ...ENTRY, stamped }]));
     const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };
     const startAgain = async (): Promise<End> => {
       const app = await startRunApp({ tables, env: { STORAGE_URL: url, ...more } });
@@ -106,27 +107,28 @@ for (const [backend, makeTable] of MAKE_TABLES) {
       ["of its own table", ["items"]],
       ["of another table", ["groups", "items"]],
     ] as const) {
-      test(`D-7.6.4 a row that has moved from a row ${how}, which is deleted then, stays at both ends`, async () => {
-        const [groups] = names;
-        const made =
-          groups === "items"
-            ? items
-            : `${makeTable("groups", "groups")}; ${makeTable("items", "groups")}`;
-        const remote = await startEnd(names, made);
-        const local = await startEnd(names, made, remote);
-        await local.app.push(groups, { records: [row("a"), row("b")] });
-        await local.app.push("items", { records: [row("moved", "a")] });
-        await run(local);
-        const at = new Date();
-        await local.sql`update items set parent = 'b', at = ${at.toISOString()} where k = 'moved'`;
-        await local.sql.unsafe(`delete from ${groups} where k = 'a'`);
-        await run(local, 2);
-        for (const end of [local, remote]) {
-          expect((await rows(end)).filter((row) => row.startsWith("moved"))).toEqual([
-            "moved of b",
-          ]);
-        }
-      });
+      for (const rule of backend === POSTGRESQL ? ["cascade", "set null"] : ["cascade"]) {
+        test(`D-7.6.4, D-14.2.3 a row that has moved from a row ${how}, which is deleted then, stays as it is at both ends: ${rule}`, async () => {
+          const [groups] = names;
+          const own = makeTable("items", groups).replace("delete cascade", `delete ${rule}`);
+          const made = groups === "items" ? own : `${makeTable("groups", "groups")}; ${own}`;
+          const stamped = rule === "set null";
+          const remote = await startEnd(names, made, null, stamped);
+          const local = await startEnd(names, made, remote, stamped);
+          await local.app.push(groups, { records: [row("a"), row("b")] });
+          await local.app.push("items", { records: [row("moved", "a")] });
+          await run(local);
+          const at = new Date();
+          await local.sql`update items set parent = 'b', at = ${at.toISOString()} where k = 'moved'`;
+          await local.sql.unsafe(`delete from ${groups} where k = 'a'`);
+          await run(local, 2);
+          for (const end of [local, remote]) {
+            expect((await rows(end)).filter((row) => row.startsWith("moved"))).toEqual([
+              "moved of b",
+            ]);
+          }
+        });
+      }
     }
 
     if (backend === SQLITE_FILE) {
@@ -160,6 +162,20 @@ for (const [backend, makeTable] of MAKE_TABLES) {
       });
       return;
     }
+
+    test("D-7.6.4, D-14.2.3 what the rule of one end empties is empty at the other end", async () => {
+      const made = items.replace("cascade", "set null");
+      const remote = await startEnd(["items"], made, null, true);
+      const local = await startEnd(["items"], null, remote, true);
+      const later = { ...row("later"), at: "2026-02-01T00:00:00Z" };
+      await local.app.push("items", { records: [row("a"), row("b", "a"), later] });
+      await run(local);
+      await local.sql`delete from items where k = 'a'`;
+      await run(local, 2);
+      for (const end of [local, remote]) {
+        expect(await rows(end)).toEqual(["b of null", "later of null"]);
+      }
+    });
 
     for (const empties of ["delete from items_before", "truncate items_before"]) {
       test(`D-7.6.4 rows of a table that took the place of another stay, whatever becomes of the other: ${empties}`, async () => {
