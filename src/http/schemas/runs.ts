@@ -252,17 +252,16 @@ export const DigestPageSchema = model("DigestPage", {
   records: Type.Optional(Type.Array(object())),
 });
 
-/** S-7, a configuration problem. */
-export const ConfigErrorSchema = model("ConfigError", {
-  error: Text,
-  type: Type.Literal("config_error"),
-});
+/** A failure with its kind. S-7. */
+export function errorOf<Word extends string>(name: string, type: Word) {
+  return model(name, { error: Text, type: Type.Literal(type) });
+}
 
-/** S-7, any other failure of a run. */
-export const SyncRunErrorSchema = model("SyncRunError", {
-  error: Text,
-  type: Type.Literal("sync_error"),
-});
+/** A configuration problem. */
+export const ConfigErrorSchema = errorOf("ConfigError", "config_error");
+
+/** Any other failure of a run. */
+export const SyncRunErrorSchema = errorOf("SyncRunError", "sync_error");
 
 const Examples = Type.Array(KeyObject, { maxItems: 20 });
 

@@ -2,17 +2,13 @@
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, counted, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
-import { KeyObject, OneWay } from "./runs.ts";
+import { errorOf, KeyObject, OneWay } from "./runs.ts";
 
 const RowObject = object({ description: "One row of a table" });
 
 export const SyncErrorSchema = model("SyncError", { error: Text });
 
-/** S-7, with the kind of failure. */
-export const IntegrityErrorSchema = model("IntegrityError", {
-  error: Text,
-  type: Type.Literal("integrity_error"),
-});
+export const IntegrityErrorSchema = errorOf("IntegrityError", "integrity_error");
 
 export const PullPageSchema = model("PullPage", {
   table: Text,
