@@ -140,16 +140,14 @@ export function tableLines<Item>(
   return rows.map((row) => row.map(pad).join("  ").trimEnd());
 }
 
-const MINUTE_SECONDS = 60;
-const HOUR_SECONDS = 3_600;
-const DAY_SECONDS = 86_400;
+const SECOND = [1, "second"] as const;
+/** By their seconds. */
+const UNITS = [[86_400, "day"], [3_600, "hour"], [60, "minute"], SECOND] as const;
 
 /** In the greatest unit, such as `3 days`. */
 export function ageText(seconds: number): string {
-  if (seconds >= DAY_SECONDS) return countOf(Math.floor(seconds / DAY_SECONDS), "day");
-  if (seconds >= HOUR_SECONDS) return countOf(Math.floor(seconds / HOUR_SECONDS), "hour");
-  if (seconds >= MINUTE_SECONDS) return countOf(Math.floor(seconds / MINUTE_SECONDS), "minute");
-  return countOf(Math.floor(seconds), "second");
+  const [length, unit] = UNITS.find(([length]) => seconds >= length) ?? SECOND;
+  return countOf(Math.floor(seconds / length), unit);
 }
 
 /** Such as `0.4 s`, `59.9 s` or `3 min 05 s`. */

@@ -87,15 +87,12 @@ function addHelp(program: Command): void {
 function addWords(command: Command): void {
   const takeOneOf = (words: readonly string[], subject: string) => (word: string) =>
     words.includes(word) ? word : command.error(`error: ${unknownText(subject, word, words)}`);
-  for (const argument of command.registeredArguments) {
-    if (argument.argChoices !== undefined) {
-      argument.argParser(takeOneOf(argument.argChoices, argument.name()));
-    }
-  }
-  for (const option of command.options) {
-    if (option.argChoices !== undefined) {
-      option.argParser(takeOneOf(option.argChoices, `${option.long} value`));
-    }
+  const given = [
+    ...command.registeredArguments.map((argument) => [argument, argument.name()] as const),
+    ...command.options.map((option) => [option, `${option.long} value`] as const),
+  ];
+  for (const [one, subject] of given) {
+    if (one.argChoices !== undefined) one.argParser(takeOneOf(one.argChoices, subject));
   }
   for (const child of command.commands) addWords(child);
 }

@@ -90,10 +90,5 @@ async function sync(
     output.tellError(`Stopped by ${signal}; run the same command to continue`);
   }
   if (isAppError(error, "sync_misconfigured")) return EXIT.usage;
-  return {
-    success: EXIT.success,
-    partial: EXIT.partial,
-    failed: EXIT.failed,
-    running: EXIT.failed,
-  }[result.status];
+  return result.status === "running" ? EXIT.failed : EXIT[result.status];
 }
