@@ -1,7 +1,7 @@
 // Bodies of requests: read within a limit, parsed, and checked by the schema that the document shows.
 import type { Static, TObject } from "@sinclair/typebox";
-import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { ValueErrorType } from "@sinclair/typebox/errors";
+import { Value } from "@sinclair/typebox/value";
 import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../domain/shared/json.ts";
@@ -17,8 +17,6 @@ import type { Timer } from "../ports/runtime/runtime.ts";
 import { detailOf } from "./schemas/parts.ts";
 
 const MAX_POINTER_CHARS = 200;
-
-const checks = new WeakMap<TObject, TypeCheck<TObject>>();
 
 /**
  * Reads a JSON object by its schema, with the names of this code; no body is an empty object. To be called after the caller is
@@ -49,12 +47,9 @@ function checkedBody<Schema extends TObject>(body: JsonValue, schema: Schema): S
 
 /** The problems of a body in the order of the schema's fields, unknown fields last. */
 export function findProblems(schema: TObject, body: object): InputProblem[] {
-  const check = checks.get(schema) ?? TypeCompiler.Compile(schema);
-  checks.set(schema, check);
-  if (check.Check(body)) return [];
   const problems = new Map<string, InputProblem>();
   // A missing field has two problems that say the same; the first counts.
-  for (const { type, path, schema: part, value } of check.Errors(body)) {
+  for (const { type, path, schema: part, value } of Value.Errors(schema, body)) {
     if (problems.has(path)) continue;
     const isUnknown = type === ValueErrorType.ObjectAdditionalProperties;
     const detail = isUnknown ? "Unknown field" : detailOf(part, value);
