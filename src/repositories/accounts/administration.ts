@@ -6,7 +6,7 @@ import {
 import type { AccountPlan } from "../../domain/reputation/accounts/plan.ts";
 import type { AdminRequest, FileAct, RowAct } from "../../domain/reputation/audit/admin-entry.ts";
 import type { AdminAction } from "../../domain/reputation/audit/audit-chain.ts";
-import { type Key, keysOf } from "../../domain/shared/document-key.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import {
@@ -40,15 +40,14 @@ export class Administration extends Repository {
 
   /**
    * Suspends an account and ends its sessions. Once it has resolved no instance answers its keys or knows its sessions. A suspended
-   * account keeps its time. Throws as `AdministratorGuard.requireOther`; of two that suspend or erase each other at once, one is
-   * refused. Null when there is no such account.
+   * account keeps its time. Throws as `requireOtherAdministrator`. Null when there is no such account.
    */
   async suspend(username: string, request: AdminRequest, nowMs: number): Promise<Account | null> {
-    const { documents } = this.#deps;
-    return await guardingAdministrators(documents, "administration.suspend", async (tx, guard) => {
-      const [, [account]] = await tx.read(guard.lock, { from: ACCOUNTS, keys: keysOf(username) });
+    return await this.writing("administration.suspend", async (tx) => {
+      const keys = keysOf(username);
+      const [, [account]] = await tx.read(ADMINISTRATORS_LOCK, { from: ACCOUNTS, keys });
       if (account === undefined) return null;
-      await guard.requireOther(account);
+      await requireOtherAdministrator(tx, account);
       await endSessionsOf(tx, username);
       const suspendedAtMs = account.suspendedAtMs ?? nowMs;
       return await this.#keep(tx, { ...account, suspendedAtMs }, "suspend", request);
@@ -131,49 +130,22 @@ export class Administration extends Repository {
   }
 }
 
-interface AdministratorGuard {
-  /** Belongs to the first read of the body. */
-  readonly lock: {
-    readonly from: typeof ACCOUNTS;
-    readonly keys: readonly Key[];
-    readonly lock: true;
-  };
-  /** Throws `conflict` when nobody else could administer without this account. */
-  requireOther(account: Account): Promise<void>;
-}
-
 const LAST_ADMINISTRATOR = "This is the last administrator that is not suspended";
 
-/** Thrown where a body meets an administrator without the lock. */
-class NeedsLock extends Error {}
-
 /**
- * Runs a body that may take an administrator away, so that one is left. Transactions that only read each other's account would both
- * commit: so such a body runs again under the lock of the administrators, and the second of two that take each other away is
- * refused. Bodies about anybody else wait for none.
+ * Belongs to the first read of a body that may take an administrator away. Two that only read each other's account would both
+ * commit; of two under the lock the second is refused.
  */
-export async function guardingAdministrators<T>(
-  documents: DocumentStore,
-  name: string,
-  body: (tx: Transaction, guard: AdministratorGuard) => Promise<T>,
-): Promise<T> {
-  const run = (isLocked: boolean) =>
-    documents.transact({ name }, (tx) =>
-      body(tx, {
-        lock: { from: ACCOUNTS, keys: isLocked ? [ADMINISTRATORS] : [], lock: true },
-        async requireOther(account) {
-          if (!isActiveAdministrator(account)) return;
-          if (!isLocked) throw new NeedsLock();
-          const keysOf = { index: "administrators", within: [[ACTIVE]], limit: 2 };
-          const [active] = await tx.read({ from: ACCOUNTS, keysOf });
-          if (active.length < 2) throw new AppError("conflict", LAST_ADMINISTRATOR);
-        },
-      }),
-    );
-  try {
-    return await run(false);
-  } catch (error) {
-    if (!(error instanceof NeedsLock)) throw error;
-    return await run(true);
-  }
+export const ADMINISTRATORS_LOCK = {
+  from: ACCOUNTS,
+  keys: [ADMINISTRATORS],
+  lock: true,
+} as const;
+
+/** Throws `conflict` when nobody else could administer without this account, in a body with `ADMINISTRATORS_LOCK`. */
+export async function requireOtherAdministrator(tx: Transaction, account: Account): Promise<void> {
+  if (!isActiveAdministrator(account)) return;
+  const keysOf = { index: "administrators", within: [[ACTIVE]], limit: 2 };
+  const [active] = await tx.read({ from: ACCOUNTS, keysOf });
+  if (active.length < 2) throw new AppError("conflict", LAST_ADMINISTRATOR);
 }

@@ -22,7 +22,7 @@ import { forgetRejected, LAST_REJECTED } from "../rejected-records.ts";
 import { ALERTS } from "../run-collections.ts";
 import { forgetRowNews } from "../runs.ts";
 import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
-import { guardingAdministrators } from "./administration.ts";
+import { ADMINISTRATORS_LOCK, requireOtherAdministrator } from "./administration.ts";
 
 interface Enrolment {
   readonly account: Account;
@@ -84,18 +84,18 @@ export class Membership {
   async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
     const { documents, tables: people, chains } = this.#deps;
     const tables = [people.platformAccounts, people.profiles];
-    return await guardingAdministrators(documents, "membership.erase", async (tx, guard) => {
+    return await documents.transact({ name: "membership.erase" }, async (tx) => {
       await tx.tables.excludePushes();
       const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
-        guard.lock,
+        ADMINISTRATORS_LOCK,
         { from: ACCOUNTS, keys },
         // Locked also where there is none: a lookup that makes one at the same moment runs again.
         { from: SUBJECTS, keys, lock: true },
         { ...LAST_REJECTED, lock: true },
       );
       if (account === undefined) return "absent";
-      await guard.requireOther(account);
+      await requireOtherAdministrator(tx, account);
       if (request !== undefined) {
         await chains.noteAct(tx, { action: "erase", actedOn: username, ...request });
       }
