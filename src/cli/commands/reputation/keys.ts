@@ -160,19 +160,15 @@ async function setPlan(
   { output, openStore }: CommandTools,
   username: string,
   plan: PlanName,
-  { callsPerMonth, rateLimitPerMinute }: PlanOptions,
+  options: PlanOptions,
 ): Promise<void> {
+  const { callsPerMonth = null, rateLimitPerMinute = null } = options;
   refuse([
     ...numberProblems("/calls_per_month", callsPerMonth),
     ...numberProblems("/rate_limit_per_minute", rateLimitPerMinute),
   ]);
   const { accounts: deps } = (await openStore()).services;
-  const change = {
-    username,
-    plan,
-    callsPerMonth: callsPerMonth ?? null,
-    rateLimitPerMinute: rateLimitPerMinute ?? null,
-  };
+  const change = { username, plan, callsPerMonth, rateLimitPerMinute };
   tellPlan(output, await changePlan(deps, change, requestOfCommand(deps)));
 }
 
@@ -190,7 +186,7 @@ function tellPlan(output: Output, plan: PlanBody): void {
   );
 }
 
-function numberProblems(pointer: string, value: number | undefined): InputProblem[] {
+function numberProblems(pointer: string, value: number | null): InputProblem[] {
   if (value !== 0) return [];
   return [{ pointer, detail: `Must be a whole number from 1 to ${MAX_PLAN_NUMBER}` }];
 }

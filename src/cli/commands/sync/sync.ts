@@ -1,6 +1,6 @@
 import { Argument, Option } from "commander";
 import { isAppError } from "../../../domain/shared/errors.ts";
-import type { RunDirection, RunRequest } from "../../../domain/sync/run/run.ts";
+import type { RunDirection } from "../../../domain/sync/run/run.ts";
 import { StartedRun } from "../../../usecases/sync/runs/start-run.ts";
 import {
   type AddCommands,
@@ -45,32 +45,17 @@ export const addCommands: AddCommands = (parent, run) => {
     .action(run(sync));
 };
 
-function requestOf(
-  direction: RunDirection,
-  table: string | undefined,
-  options: SyncOptions,
-): RunRequest {
-  return {
-    direction,
-    tableName: table ?? null,
-    isFull: options.full === true,
-    isDryRun: options.dryRun === true,
-    isForced: options.force === true,
-    maxDeletes: options.maxDeletes ?? null,
-    trigger: "cli",
-  };
-}
-
 async function sync(
   { output, interruption, open, openToRead }: CommandTools,
   direction: RunDirection,
-  table: string | undefined,
+  tableName: string | null = null,
   options: SyncOptions,
 ): Promise<ExitCode> {
-  const { events: isEvents = false } = options;
-  const request = requestOf(direction, table, options);
-  const { config, services } = await (request.isDryRun ? openToRead(true) : open());
-  const run = new StartedRun(services.sync, request);
+  const { full: isFull = false, dryRun: isDryRun = false, events: isEvents = false } = options;
+  const { force: isForced = false, maxDeletes = null } = options;
+  const { config, services } = await (isDryRun ? openToRead(true) : open());
+  const flags = { isFull, isDryRun, isForced, maxDeletes };
+  const run = new StartedRun(services.sync, { direction, tableName, ...flags, trigger: "cli" });
   interruption.onStop(() => run.stop(`Cancelled by ${interruption.received()}`));
   const names = [...config.registry.keys()];
   const labelChars = "push ".length + Math.max(...names.map((name) => name.length));
@@ -83,7 +68,7 @@ async function sync(
   }
   board.finish();
   const { run: result, error } = await run.outcome;
-  if (!isEvents) output.printJson({ ...result, dryRun: request.isDryRun });
+  if (!isEvents) output.printJson({ ...result, dryRun: isDryRun });
   if (run.isKept) view.conclude(result);
   const signal = interruption.received();
   if (result.status === "failed" && signal !== null) {
