@@ -46,10 +46,7 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
     const examine = () => inspectTables(database, tables);
     const found = await prepareFacts(database, { ...options, examine });
     // An earlier try may have made the store.
-    identity = {
-      deploymentId: found.deploymentId,
-      isNew: identity.isNew || found.isNew,
-    };
+    identity = { ...found, isNew: identity.isNew || found.isNew };
   });
   const deps = { client, db, clock, primaryWatch, storeClock, callLimit: SYNC_CALLS };
   const storage = new MongoStorage({ ...deps, logger }, identity);

@@ -98,17 +98,12 @@ export type ApiKeyItem = ReturnType<typeof apiKeyItem>;
 
 /** `uses`: times of last use by key id, to the minute. D-8.11. */
 function apiKeyItem(stored: StoredApiKey, uses: ReadonlyMap<string, string>, nowMs: number) {
-  return {
-    id: stored.id,
-    name: stored.name,
-    prefix: stored.prefix,
-    last4: stored.last4,
-    status: apiKeyStatus(stored, nowMs),
-    createdAt: stored.createdAt,
-    // A rotation's overlap ends a key too.
-    expiresAt: stored.isRevoked ? stored.expiresAt : firstEnd(stored),
-    lastUsedAt: uses.get(stored.id) ?? null,
-  };
+  const { id, name, prefix, last4, createdAt } = stored;
+  const status = apiKeyStatus(stored, nowMs);
+  // A rotation's overlap ends a key too.
+  const expiresAt = stored.isRevoked ? stored.expiresAt : firstEnd(stored);
+  const lastUsedAt = uses.get(id) ?? null;
+  return { id, name, prefix, last4, status, createdAt, expiresAt, lastUsedAt };
 }
 
 /** A new key with its text, which is shown this once. */

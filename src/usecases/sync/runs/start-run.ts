@@ -92,7 +92,7 @@ export class StartedRun extends RunProgress {
 
   /** Resolves once every instance can read it. Throws what kept it from beginning: `sync_misconfigured`, `sync_failed`. D-9.5. */
   async begun(): Promise<SyncRun> {
-    const ended = await Promise.race([this.whenBegun, this.outcome]);
+    const ended = await Promise.race([this.whenBegun.promise, this.outcome]);
     if (ended === undefined) return this.describe("running");
     if (ended.error !== null) throw ended.error;
     return ended.run;

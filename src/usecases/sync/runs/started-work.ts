@@ -67,11 +67,10 @@ export abstract class StartedWork<
   isKept = false;
   /** Their logger adds the run to every line. */
   readonly deps: SyncDeps;
-  /** Resolves once every instance can read the run. */
-  protected readonly whenBegun: Promise<void>;
+  /** Resolved once every instance can read the run. */
+  protected readonly whenBegun = Promise.withResolvers<void>();
   readonly #startedAt: string;
   readonly #startedAtMs: number;
-  readonly #tellBegun: () => void;
   readonly #stopping = new AbortController();
   readonly #stopped: AppError;
   #toldAtMs = Number.NEGATIVE_INFINITY;
@@ -84,9 +83,6 @@ export abstract class StartedWork<
     this.#startedAt = formatMs(deps.clock.nowMs());
     this.#startedAtMs = deps.clock.monotonicMs();
     this.#stopped = new AppError("sync_failed", stopped.text, { hint: stopped.hint });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.whenBegun = promise;
-    this.#tellBegun = resolve;
   }
 
   /** The run as lists show it. */
@@ -159,7 +155,7 @@ export abstract class StartedWork<
       beside = deps.tracing.detached(() =>
         Promise.all([this.#keepUntil(ended.signal), this.#cancelUntil(ended.signal)]),
       );
-      this.#tellBegun();
+      this.whenBegun.resolve();
       await work.do(given);
     } catch (error) {
       this.fail(error);
