@@ -181,3 +181,10 @@ function earlier(a: Uint8Array | null, b: Uint8Array | null): Uint8Array | null 
   if (a === null || b === null) return a ?? b;
   return compareBytes(a, b) < 0 ? a : b;
 }
+
+/** What a store has prepared for a collection, by name. Throws for a collection that was not prepared. */
+export function preparedIn<Form>(forms: ReadonlyMap<string, Form>, { name }: AnyCollection): Form {
+  const form = forms.get(name);
+  if (form === undefined) throw new Error(`Collection "${name}" was not prepared`);
+  return form;
+}

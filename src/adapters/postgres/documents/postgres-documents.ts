@@ -18,6 +18,7 @@ import {
 } from "../../../ports/documents.ts";
 import {
   type ByteRange,
+  preparedIn,
   rangesBehind,
   rangesOf,
   type StoredDocument,
@@ -215,7 +216,7 @@ class Body implements Transaction {
   }
 
   #write(to: AnyCollection, key: Key, doc: object | null): void {
-    const table = this.#table(to);
+    const table = preparedIn(this.#prepared, to);
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
     this.#writes.set(name, { to: table, key, stored: doc && table.form.stored(doc) });
@@ -245,7 +246,7 @@ class Body implements Transaction {
         ? await findRows(this.#tx, layout, layout.distinctKeys(query.keys), query.rowsOf.columns)
         : await readRowsBy(this.#tx, layout, query.where);
     }
-    const table = this.#table(query.from);
+    const table = preparedIn(this.#prepared, query.from);
     const lines = async ({ text, parameters }: Statement) => await this.#tx.query(text, parameters);
     if ("keys" in query) {
       for (const key of query.keys) checkKey(key);
@@ -272,12 +273,6 @@ class Body implements Transaction {
   async #versions(names: readonly string[]): Promise<readonly number[]> {
     const lines = await this.#tx.query(READ_VERSIONS, [nameList(names)]);
     return lines.map(([version]) => Number(version));
-  }
-
-  #table({ name }: AnyCollection): CollectionTable {
-    const table = this.#prepared.get(name);
-    if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
-    return table;
   }
 }
 

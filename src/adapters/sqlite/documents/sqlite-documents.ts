@@ -13,6 +13,7 @@ import {
   type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
+import { preparedIn } from "../../../ports/stored-documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import {
@@ -123,13 +124,13 @@ class SqliteTransaction implements Transaction {
 
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
     checkKey(to.keyOf(doc));
-    const table = this.#tableOf(to);
+    const table = preparedIn(this.#prepared, to);
     this.#pending.push([table.put, table.valuesOf(doc)]);
   }
 
   remove(from: AnyCollection, key: Key): void {
     checkKey(key);
-    this.#pending.push([this.#tableOf(from).remove, [keyBytes(key)]]);
+    this.#pending.push([preparedIn(this.#prepared, from).remove, [keyBytes(key)]]);
   }
 
   raise(names: readonly string[] | "everybody"): void {
@@ -160,7 +161,7 @@ class SqliteTransaction implements Transaction {
         ? readRowsWithKeys(this.#database, query.rowsOf, query.keys)
         : readRowsBy(this.#database, query.rowsOf, query.where);
     }
-    const table = this.#tableOf(query.from);
+    const table = preparedIn(this.#prepared, query.from);
     if ("keys" in query) {
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
       return this.#byKeys(table, query.keys);
@@ -172,12 +173,6 @@ class SqliteTransaction implements Transaction {
     if ("asStored" in query) return this.#asStored(table, query.asStored);
     if ("count" in query) return this.#count(table, query.count);
     return this.#stretch(table, "key", query.keysOf).map((row) => table.form.keyOf(row["key"]));
-  }
-
-  #tableOf({ name }: AnyCollection): CollectionTable {
-    const table = this.#prepared.get(name);
-    if (table === undefined) throw new Error(`Collection "${name}" was not prepared`);
-    return table;
   }
 
   #byKeys(table: CollectionTable, keys: readonly Key[]): object[] {
