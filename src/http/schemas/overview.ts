@@ -4,6 +4,7 @@ import type { JsonObject } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
 import { Count, checked, counted, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
 import { OneWay, RunDirection, RunStatus, Trigger } from "./runs.ts";
+import { HEALTH } from "./sync.ts";
 
 const Seconds = nullable(Type.Number(), { description: "Seconds from the marker to now" });
 
@@ -39,12 +40,7 @@ const OverviewTable = model("OverviewTable", {
 });
 
 export const OverviewSchema = model("Overview", {
-  health: only({
-    status: oneOf(["ok", "degraded"]),
-    db: oneOf(["ok", "unavailable"]),
-    php: Text,
-    timestamp: Time,
-  }),
+  health: only(HEALTH),
   sync_enabled: Type.Boolean(),
   remote: only({
     url: nullable(Text, { description: "Without credentials; null when none is configured" }),

@@ -12,6 +12,7 @@ import {
   only,
   Text,
   Time,
+  typedError,
 } from "./parts.ts";
 
 const REPAIRS = ["push", "pull", "newest"] as const;
@@ -252,16 +253,11 @@ export const DigestPageSchema = model("DigestPage", {
   records: Type.Optional(Type.Array(object())),
 });
 
-/** A failure with its kind. S-7. */
-export function errorOf<Word extends string>(name: string, type: Word) {
-  return model(name, { error: Text, type: Type.Literal(type) });
-}
+/** S-7, a configuration problem. */
+export const ConfigErrorSchema = typedError("ConfigError", "config_error");
 
-/** A configuration problem. */
-export const ConfigErrorSchema = errorOf("ConfigError", "config_error");
-
-/** Any other failure of a run. */
-export const SyncRunErrorSchema = errorOf("SyncRunError", "sync_error");
+/** S-7, any other failure of a run. */
+export const SyncRunErrorSchema = typedError("SyncRunError", "sync_error");
 
 const Examples = Type.Array(KeyObject, { maxItems: 20 });
 

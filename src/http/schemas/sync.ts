@@ -1,14 +1,26 @@
 // Bodies of pages, pushes, status and health. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, counted, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
-import { errorOf, KeyObject, OneWay } from "./runs.ts";
+import {
+  Count,
+  counted,
+  model,
+  nullable,
+  object,
+  oneOf,
+  only,
+  Text,
+  Time,
+  typedError,
+} from "./parts.ts";
+import { KeyObject, OneWay } from "./runs.ts";
 
 const RowObject = object({ description: "One row of a table" });
 
 export const SyncErrorSchema = model("SyncError", { error: Text });
 
-export const IntegrityErrorSchema = errorOf("IntegrityError", "integrity_error");
+/** S-7, with the kind of failure. */
+export const IntegrityErrorSchema = typedError("IntegrityError", "integrity_error");
 
 export const PullPageSchema = model("PullPage", {
   table: Text,
@@ -203,13 +215,14 @@ export const DeletedPageSchema = model(
   },
 );
 
-export const HealthSchema = model("Health", {
-  success: Type.Boolean(),
+export const HEALTH = {
   status: oneOf(["ok", "degraded"]),
   db: oneOf(["ok", "unavailable"]),
   php: Type.String({ description: "Name and version of the runtime, whatever it is" }),
-  timestamp: Type.String({ format: "date-time" }),
-});
+  timestamp: Time,
+};
+
+export const HealthSchema = model("Health", { success: Type.Boolean(), ...HEALTH });
 
 /** D-10.5. */
 export const LivenessSchema = model("Liveness", { status: Type.Literal("ok") });
