@@ -22,7 +22,7 @@ const FACTS: BackupFacts = {
   version: "0.0.0",
   outsideSecrets: ["JWT_SECRET"],
 };
-const COUNTS = { tables: 3, rows: 12, accounts: 0 };
+const COUNTS = { tables: 4, rows: 12, accounts: 0 };
 const MAGIC_BYTES = "repsync backup 2\n".length;
 
 function newFile() {

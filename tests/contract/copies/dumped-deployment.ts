@@ -4,6 +4,7 @@ import {
   type Dump,
   type DumpedPart,
   type DumpedStore,
+  type DumpedTable,
   tableOf,
 } from "../../../src/ports/copies/store-dump.ts";
 import { heldRows } from "../held-values.ts";
@@ -21,6 +22,12 @@ const SAMPLE_COLUMNS = {
   a_json: { type: "json" },
 } as const;
 
+const NUMBERED: DumpedTable["entry"] = {
+  upsert_key: ["sku"],
+  timestamp_column: null,
+  columns: { id: { type: "integer", auto_increment: true }, sku: { type: "text" } },
+};
+
 /** A row of samples in which all but these are null. */
 function sample(name: string, values: Readonly<Record<string, unknown>>) {
   const nulls = Object.keys(SAMPLE_COLUMNS).map((column) => [column, null]);
@@ -31,20 +38,7 @@ export const ABOUT: DumpedStore = {
   store: "memory",
   deploymentId: "5f1e",
   tables: [
-    {
-      name: "listings",
-      entry: {
-        upsert_key: ["sku"],
-        timestamp_column: null,
-        columns: {
-          id: { type: "integer", auto_increment: true },
-          sku: { type: "text" },
-        },
-      },
-      isForeign: false,
-      lastNumber: 7,
-      deletes: null,
-    },
+    { name: "listings", entry: NUMBERED, isForeign: false, lastNumber: 7, deletes: null },
     {
       name: "samples",
       entry: { upsert_key: ["name"], timestamp_column: null, columns: SAMPLE_COLUMNS },
@@ -63,6 +57,7 @@ export const ABOUT: DumpedStore = {
       lastNumber: 0,
       deletes: { list: "5ca1ab1e", lastPlace: 9, completeSince: "2024-01-01T00:00:00.500Z" },
     },
+    { name: "without_rows", entry: NUMBERED, isForeign: false, lastNumber: 0, deletes: null },
   ],
   items: 18,
 };

@@ -31,6 +31,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
   databaseTest(
     "D-10.7 keeps no transaction open while a store is claimed, nor behind a copy that did not begin",
     async (database) => {
+      await database.open();
       const { source } = copiesOf(POSTGRESQL);
       const stopped = await source(database.url);
       const open: number[] = [];
@@ -75,6 +76,21 @@ describe.skipIf(!postgresAvailable)("PostgreSQL as the source of a copy", () => 
       await driver.close();
     },
   );
+
+  databaseTest("D-10.7 a store of a former version may lack collections", async (database) => {
+    const { source } = copiesOf(POSTGRESQL);
+    const count = async () => {
+      const stopped = await source(database.url);
+      const { about, parts } = await stopped.dump();
+      await Array.fromAsync(parts);
+      await stopped.close();
+      return about.items;
+    };
+    await database.open();
+    const items = await count();
+    await database.sql`drop table repsync.settings`;
+    expect(await count()).toBe(items);
+  });
 
   databaseTest(
     "D-10.7 deletes that nobody has listed are in a copy, up to its moment",
