@@ -45,7 +45,7 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
 
 async function requireCreate(tx: ServerTransaction, schema: string): Promise<void> {
   const text = "select has_schema_privilege(to_regnamespace($1::text), 'create')";
-  const [[isAllowed] = []] = await tx.query(text, [quoted(schema)]);
+  const isAllowed = await tx.first(text, [quoted(schema)]);
   if (isAllowed !== true) throw lackingRight(`permission denied for schema ${schema}`);
 }
 

@@ -119,6 +119,12 @@ export class ServerTransaction {
     return lines;
   }
 
+  /** The first value of the answer; undefined where that has no row. */
+  async first(text: string, parameters?: readonly Parameter[]): Promise<unknown> {
+    const [line] = await this.query(text, parameters);
+    return line?.[0];
+  }
+
   /** As `query`, for statements without parameters. */
   async script(text: string): Promise<void> {
     await Promise.all([this.begin(), this.#noting(this.#connection.script(text))]);
@@ -229,8 +235,7 @@ export class ServerTransaction {
 
 /** True when a table has the name, which is quoted where needed. */
 export async function isThere(tx: ServerTransaction, name: string): Promise<boolean> {
-  const [[oid] = []] = await tx.query("select to_regclass($1::text)::text", [name]);
-  return oid !== null;
+  return (await tx.first("select to_regclass($1::text)::text", [name])) !== null;
 }
 
 function waitFor(locksMs: number): string {

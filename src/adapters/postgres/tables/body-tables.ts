@@ -130,7 +130,7 @@ export class BodyTables implements TableWrites {
 
   async takeCommitted(table: Table): Promise<string | null> {
     const { slot } = this.#tables.layout(table);
-    const [[at] = []] = await this.#tx.query(TAKE_TOLD, [String(slot)]);
+    const at = await this.#tx.first(TAKE_TOLD, [String(slot)]);
     return typeof at === "string" ? timeOf(at) : null;
   }
 

@@ -150,8 +150,8 @@ export async function findTables(
 async function withRows(tx: ServerTransaction, name: string, found: string): Promise<FoundTable> {
   const table = JSON.parse(found) as Omit<FoundTable, "hasRows">;
   const isReadable = table.kind === "table" && table.obstacles.length === 0;
-  const rows = isReadable ? await tx.query(`select exists (select from ${name})`) : [];
-  return { ...table, hasRows: rows[0]?.[0] === true };
+  const hasRows = isReadable && (await tx.first(`select exists (select from ${name})`)) === true;
+  return { ...table, hasRows };
 }
 
 /** True for a table that another program made. */
@@ -166,6 +166,5 @@ export async function hasDuplicates(
 ): Promise<boolean> {
   const keys = nameText(table.keyColumns);
   const text = `select exists (select from ${name} group by ${keys} having count(*) > 1)`;
-  const [[has] = []] = await tx.query(text);
-  return has === true;
+  return (await tx.first(text)) === true;
 }

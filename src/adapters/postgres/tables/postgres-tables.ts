@@ -155,7 +155,7 @@ export class PostgresTables implements TableStore {
     isCounted = true,
   ): Promise<PageSequence> {
     const parameters = [String(layout.slot), layout.name];
-    const [[version] = []] = isCounted ? await tx.query(VERSION, parameters) : [];
+    const version = isCounted ? await tx.first(VERSION, parameters) : undefined;
     // Where nothing raises the version of a table, each page has a state of its own.
     const isKnown = layout.isWatched && version !== undefined;
     const known = isKnown ? String(version) : `page ${this.#pages++}`;
@@ -284,8 +284,7 @@ async function countRows(
 ): Promise<number> {
   const where = since === null ? "" : ` where ${isSince(layout.order())}`;
   const text = `select count(*) from ${layout.name} as t${where}`;
-  const [[count] = []] = await tx.query(text, since === null ? [] : [since]);
-  return Number(count);
+  return Number(await tx.first(text, since === null ? [] : [since]));
 }
 
 /** Selects rows at or after the time of the first parameter. */

@@ -52,9 +52,9 @@ export class RowStatements {
     parameters: readonly (string | null)[],
   ): Promise<number> {
     const counted = `with done as (${text} returning 1) select count(*) from done`;
-    const [, [[count] = []]] = await Promise.all([
+    const [, count] = await Promise.all([
       this.#tx.query(WRITES_OWN, [String(slot)]),
-      this.#tx.query(counted, parameters),
+      this.#tx.first(counted, parameters),
     ]);
     return Number(count);
   }
@@ -62,8 +62,7 @@ export class RowStatements {
   /** True when additions of another program to the table may refuse a record. */
   async hasRules({ name, table }: Layout): Promise<boolean> {
     const keys = textList(table.keyColumns.map((column) => column.name));
-    const [[has] = []] = await this.#tx.query(HAS_RULES, [name, keys]);
-    return has === true;
+    return (await this.#tx.first(HAS_RULES, [name, keys])) === true;
   }
 
   /** Sets fields of rows by the value of a column, and resolves to the number of rows. */

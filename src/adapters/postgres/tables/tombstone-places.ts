@@ -38,7 +38,7 @@ export async function settle(database: PostgresDatabase, layout: Layout): Promis
   if (open !== true) return;
   await database.step("tombstones.settle", async (tx) => {
     const last = "select last_place from repsync._tables where name = $1::text for update";
-    const [[place = "0"] = []] = await tx.query(last, [layout.table.name]);
+    const place = (await tx.first(last, [layout.table.name])) ?? "0";
     await tx.query(
       `with given as (
         update ${deleted} as d set place = n.place

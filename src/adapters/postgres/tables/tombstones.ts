@@ -68,8 +68,7 @@ export class PostgresTombstones implements Tombstones {
   async countAfter(table: Table, after: string | null): Promise<number> {
     return await this.#settled("read", table, after, async (tx, { deleted }, { place }) => {
       const text = `select count(*) from ${deleted} where place > $1::int8`;
-      const [[count] = []] = await tx.query(text, [String(place)]);
-      return Number(count);
+      return Number(await tx.first(text, [String(place)]));
     });
   }
 
@@ -137,6 +136,5 @@ async function remove(
   bound: number,
 ): Promise<number> {
   const text = `with gone as (delete from ${deleted} where ${where} $1::int8 returning 1) select count(*) from gone`;
-  const [[count] = []] = await tx.query(text, [String(bound)]);
-  return Number(count);
+  return Number(await tx.first(text, [String(bound)]));
 }
