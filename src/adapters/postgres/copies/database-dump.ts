@@ -10,14 +10,13 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
-import { rangesOf } from "../../../ports/stored-documents.ts";
-import { CollectionTable } from "../documents/collection-table.ts";
+import { CollectionTable, portionsOf } from "../documents/collection-table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
 import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { literal } from "../driver/sql.ts";
-import { isPrepared, readFacts } from "../driver/store-facts.ts";
+import { readFacts } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
 import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
@@ -81,7 +80,6 @@ async function dumpedTables(
   schema: string,
 ): Promise<readonly DumpedTable[]> {
   const tables = await preparedTables(tx, schema);
-  if (tables.length === 0) return [];
   const told = new Map((await tx.query(TOLD)).map(([slot, at]) => [slot, timeOf(String(at))]));
   const dumped: DumpedTable[] = [];
   for (const table of tables) {
@@ -98,8 +96,7 @@ async function countItems(tx: ServerTransaction, names: readonly string[]): Prom
   let items = 0;
   for (const name of names) {
     if (!(await isThere(tx, name))) continue;
-    const [[count] = []] = await tx.query(`select count(*) from ${name}`);
-    items += Number(count);
+    items += Number(await tx.first(`select count(*) from ${name}`));
   }
   return items;
 }
@@ -109,7 +106,6 @@ export async function preparedTables(
   tx: ServerTransaction,
   schema: string,
 ): Promise<readonly DumpedTable[]> {
-  if (!(await isPrepared(tx))) return [];
   const described = (await tx.query(TABLES)).map(describedBy);
   const layouts = described.map((table) => new Layout(tableOf(table), schema));
   const found = await findTables(tx, layouts);
@@ -132,8 +128,7 @@ async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<numb
   const { numbered } = layout;
   if (numbered === null) return 0;
   const text = `select coalesce(pg_sequence_last_value(${layout.sequence(numbered)}), 0)`;
-  const [[last] = []] = await tx.query(text);
-  return Number(last);
+  return Number(await tx.first(text));
 }
 
 /** Adds the deletes that have no place yet, as they get the next places. */
@@ -143,27 +138,21 @@ async function withOpen(
   deletes: DumpedTable["deletes"],
 ): Promise<DumpedTable["deletes"]> {
   if (deletes === null) return null;
-  const [[open] = []] = await tx.query(`select count(*) from ${deleted} where place is null`);
+  const open = await tx.first(`select count(*) from ${deleted} where place is null`);
   return { ...deletes, lastPlace: deletes.lastPlace + Number(open) };
 }
 
 async function* documentsOf(tx: ServerTransaction, from: AnyCollection): AsyncGenerator<object> {
   const table = new CollectionTable(from);
   if (!(await isThere(tx, table.name))) return;
-  let ranges = rangesOf({});
-  for (;;) {
-    const { text, parameters } = table.stretch(ranges, { limit: FETCH_ROWS });
-    const lines = await tx.query(text, parameters);
+  for await (const lines of portionsOf(tx, table)) {
     for (const line of lines) yield table.docOf(line);
-    const last = lines.at(-1);
-    if (last === undefined || lines.length < FETCH_ROWS) return;
-    ranges = rangesOf({ after: table.form.keyOf(last[0]) });
   }
 }
 
 /** Reads by a cursor of the server. */
 async function* linesOf(tx: ServerTransaction, text: string) {
-  await tx.script(`declare dumped no scroll cursor for ${text}`);
+  await tx.script(`declare dumped cursor for ${text}`);
   for (;;) {
     const lines = await tx.query(`fetch ${FETCH_ROWS} from dumped`);
     yield* lines;

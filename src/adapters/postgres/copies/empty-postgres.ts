@@ -104,7 +104,6 @@ export class EmptyPostgres implements EmptyStore {
         const layout = this.#layout(name);
         const rows = part.items.map(({ row }) => row);
         const { columns } = layout.table;
-        await tx.begin();
         await new RowStatements(tx).insert(layout, rows, columns);
       }
     });
@@ -205,9 +204,7 @@ async function empty(tx: ServerTransaction, schema: string): Promise<void> {
     const what = kind === "S" ? "sequence" : "table";
     await tx.script(`drop ${what} if exists repsync.${quoted(String(name))} cascade`);
   }
-  await tx.script(
-    "delete from repsync._tables; delete from repsync._versions; delete from repsync._told",
-  );
+  await tx.script("delete from repsync._tables; delete from repsync._told");
 }
 
 async function setNumbers(

@@ -5,12 +5,17 @@ import {
   type ByteRange,
   DocumentForm,
   type FoundDocument,
+  rangesOf,
   type StoredDocument,
 } from "../../../ports/stored-documents.ts";
 import { SCHEMA } from "../driver/schema.ts";
 import { bytesList, bytesText, quoted, type Statement, textList } from "../driver/sql.ts";
+import type { ServerTransaction } from "../driver/transaction.ts";
 
 type Line = readonly unknown[];
+
+/** Documents that are read at once. */
+const PORTION = 500;
 
 export class CollectionTable {
   readonly name: string;
@@ -109,6 +114,21 @@ export class CollectionTable {
       ...(limit === undefined ? [] : [String(limit)]),
     ];
     return { text, parameters };
+  }
+}
+
+/** Lines of all documents, in portions. */
+export async function* portionsOf(
+  tx: ServerTransaction,
+  table: CollectionTable,
+): AsyncGenerator<readonly Line[]> {
+  for (let ranges = rangesOf({}); ; ) {
+    const { text, parameters } = table.stretch(ranges, { limit: PORTION });
+    const lines = await tx.query(text, parameters);
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    yield lines;
+    ranges = rangesOf({ after: table.form.keyOf(last[0]) });
   }
 }
 

@@ -13,7 +13,6 @@ import {
   REQUEST_CALLS,
   type Reader,
   type StoredStretch,
-  type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
 import {
@@ -37,7 +36,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
 import { findRows, readRowsBy } from "../tables/rows-by-value.ts";
-import { CollectionTable } from "./collection-table.ts";
+import { CollectionTable, portionsOf } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
   /** A commit waits for the disk: gathering gives a third more lookups a second. */
@@ -109,9 +108,6 @@ select c.relname || ' ' || a.attname from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 where c.relnamespace = to_regnamespace(${literal(SCHEMA)}) and c.relkind = 'r'`;
 
-/** Documents that are read at once. */
-const PORTION = 1_000;
-
 async function makeTable(
   tx: ServerTransaction,
   table: CollectionTable,
@@ -131,15 +127,8 @@ async function makeTable(
 
 /** Puts every document again, so that it has its places in new indexes. */
 async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promise<void> {
-  for (let after: Key | undefined; ; ) {
-    const stretch: Stretch = { limit: PORTION, ...(after === undefined ? {} : { after }) };
-    const { text, parameters } = table.stretch(rangesOf(stretch), stretch);
-    const lines = await tx.query(text, parameters);
-    const last = lines.at(-1);
-    if (last === undefined) return;
-    const put = table.put(lines.map((line) => table.docOf(line)));
-    await tx.query(put.text, put.parameters);
-    after = table.form.keyOf(last[0]);
+  for await (const lines of portionsOf(tx, table)) {
+    await Promise.all(tx.send([table.put(lines.map((line) => table.docOf(line)))]));
   }
 }
 

@@ -20,8 +20,7 @@ on conflict (id) do update set process = excluded.process, ends_at = excluded.en
 where h.process = excluded.process or h.ends_at <= clock_timestamp()
 returning id`;
 const END = "delete from repsync._holders where id = $1::text and process = $2::text";
-const FIND =
-  "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text limit 1";
+const FIND = "select from repsync._holders where ends_at > clock_timestamp() and id <> $1::text";
 
 /** Drops the table in a database that was not filled; the schema of another owner stays. */
 const LEAVE = `
