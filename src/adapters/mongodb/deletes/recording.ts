@@ -252,7 +252,7 @@ const NAMESPACE_NOT_FOUND = 26;
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {
   const [collection] = await db.listCollections({ name: tableName }).toArray();
   if (collection === undefined || !("options" in collection)) return;
-  if (collection.options?.["changeStreamPreAndPostImages"]?.enabled === true) return;
+  if (collection.options["changeStreamPreAndPostImages"]?.enabled === true) return;
   try {
     await db.command({ collMod: tableName, changeStreamPreAndPostImages: { enabled: true } });
   } catch (error) {

@@ -11,7 +11,6 @@ import type {
   PageStart,
   RowColumns,
   RowPosition,
-  RowsPage,
   RowsQuery,
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
@@ -85,7 +84,7 @@ export class TableReader {
         return page;
       });
       const { rows, totalRows, cursor } = page;
-      if (isWhole(page)) return { rows, totalRows, cursor } as RowsPage as PageOf<Query>;
+      if (isWhole(page)) return { rows, totalRows, cursor } as PageOf<Query>;
       opened = page;
       await turns.next();
     }

@@ -1,5 +1,4 @@
 // Compares with a deployment without digests: all its rows are read, and those that differ once more. D-4.10.
-import type { JsonObject } from "../../../domain/shared/json.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { microsOf, NO_TIME, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
@@ -129,6 +128,6 @@ function differenceOfRecord(table: Table, { here, there }: RowPair): Difference 
   // A column that the record lacks keeps its value here, as in a pull.
   const whole = convertRecord(table, { ...here, ...there }).row;
   if (whole === null) return "different";
-  const sent = Object.entries(whole).filter(([name]) => Object.hasOwn(there as JsonObject, name));
+  const sent = Object.entries(whole).filter(([name]) => Object.hasOwn(there, name));
   return differenceOf(table, here, Object.fromEntries(sent));
 }

@@ -86,7 +86,7 @@ export class RemoteTable {
   async pushBatch(
     request: PushRequest,
     lease: RunLease,
-    passes?: PassesFailure,
+    passes: PassesFailure,
   ): Promise<PushedBatch> {
     const { run, table } = this;
     if (run.isDryRun && !request.isDeletesDryRun) return asIfSent(table.name, request);
