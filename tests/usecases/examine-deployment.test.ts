@@ -10,6 +10,7 @@ import {
 import { ownDocuments } from "../support/memory/documents.ts";
 import {
   BY_TIME,
+  foreign,
   makeTwoEnds,
   manyRows,
   put,
@@ -158,5 +159,12 @@ test("D-4.12 doctor tells where each end would push a table to the other", async
   expect(await examine()).toEqual([
     'fail Both ends say "direction": "push" of "items"',
     'Set "pull" in the registry of the end that does not own the rows',
+  ]);
+});
+
+test("D-4.12 doctor compares no registry with a remote that tells none", async () => {
+  const ends = await makeTwoEnds(foreign());
+  expect(await verdictOf("remote registry", ends, {})).toEqual([
+    "ok it is not compared: the remote does not tell how its tables are registered",
   ]);
 });

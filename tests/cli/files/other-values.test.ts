@@ -123,3 +123,28 @@ test.each(["utf-16", "utf-16le", "utf-16be"] as const)(
     expect(written.equals(readFileSync(join(folder, "in.csv")))).toBe(true);
   },
 );
+
+test("D-4.12.6 an import tells rows that the store refuses by their lines, and that it numbers rows itself", async () => {
+  const folder = newStore();
+  const store = new Database(join(folder, "store.db"));
+  store.run(
+    "CREATE TABLE stock (id INTEGER PRIMARY KEY AUTOINCREMENT, sku TEXT NOT NULL UNIQUE, qty INTEGER CHECK (qty >= 0))",
+  );
+  store.close();
+  const columns = {
+    ...{ id: { type: "integer", auto_increment: true }, sku: { type: "text" } },
+    qty: { type: "integer" },
+  };
+  const entry = { upsert_key: ["sku"], columns };
+  writeFileSync(join(folder, "tables.json"), JSON.stringify({ tables: { stock: entry } }));
+  writeFileSync(join(folder, "stock.csv"), "id,sku,qty\n7,a,1\n8,b,-1\n9,c,2\n");
+  const imported = await runCli(["import", "stock", "stock.csv"], { folder });
+  expect([imported.code, imported.stdout]).toEqual([3, "stock: 2 rows imported: 2 new\n"]);
+  expect(imported.stderr.split("\n")).toEqual([
+    "1 warning:",
+    "  line 1: Left out, because the store numbers rows itself: id",
+    "1 record failed:",
+    "  line 3: sku=b: the record breaks a rule that the table has in the database",
+    "",
+  ]);
+});

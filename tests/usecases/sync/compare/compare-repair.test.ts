@@ -8,6 +8,7 @@ import {
   foreign,
   makeTwoEnds,
   put,
+  register,
   rowsOf,
   type TestRow,
   type TwoEnds,
@@ -219,6 +220,19 @@ describe("with deletes", () => {
       expect(rowsOf(ends.here, ends.table)).toEqual([]);
     },
   );
+
+  test.each([
+    ["there", 'The remote deletes no rows of "items"'],
+    ["here", 'Rows of "items" are not deleted here'],
+  ] as const)("D-7.6.9 nothing is removed where the end %s has not opted in", async (end, text) => {
+    const ends = await makeTwoEnds(DELETES);
+    await register(ends, end, BY_TIME);
+    put(ends.there, ends.table, [["a", "v", EARLY]]);
+    await expect(repair(ends, "push", true)).rejects.toMatchObject({
+      message: expect.stringContaining(text),
+    });
+    expect(rowsOf(ends.there, ends.table)).toEqual([["a", "v", EARLY]]);
+  });
 
   test("D-7.6.9 nothing is removed when more would be than the limit", async () => {
     const entry = { ...BY_TIME, deletes: true, max_deletes: 1 };

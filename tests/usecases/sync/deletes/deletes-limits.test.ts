@@ -48,6 +48,26 @@ describe("a remote that takes few at once", () => {
 describe("the limit", () => {
   const MANY = manyRows(1200).map(([k]) => k);
 
+  test("D-7.6.4 holds in the commit too, for a row that comes back after rows were counted", async () => {
+    const entry = { ...WITH_DELETES, max_deletes: 1 };
+    const ends = await makeEqualEnds(["a", "b", "c"], { entry });
+    remove(ends.there, ends, "a", "b");
+    remove(ends.here, ends, "b");
+    const byKeys = ends.here.byKeys.bind(ends.here);
+    ends.here.byKeys = async (...asked) => {
+      const found = await byKeys(...asked);
+      put(ends.here, ends.table, [["b", "v", OLD]]);
+      ends.here.byKeys = byKeys;
+      return found;
+    };
+    const { run, error } = await runOf(ends, { direction: "pull" });
+    expect(run).toMatchObject({ status: "failed", deletedHere: 0 });
+    expect(error?.text).toStartWith(
+      '2 rows of "items" would be deleted here, at most 1 may be; none',
+    );
+    expect(keysOf(ends.here, ends)).toEqual(["a", "b", "c"]);
+  });
+
   for (const where of ["here", "there"] as const) {
     const other = where === "here" ? "there" : "here";
     test(`D-7.6.4 more than 1,000 rows, and than a tenth of the table, are not deleted ${where}; its rows move all the same`, async () => {

@@ -116,6 +116,21 @@ test("D-4.5 rows without a timestamp come first and in every run", async () => {
   expect(events.at(-2)).toMatchObject({ type: "done", totalPulled: 3 });
 });
 
+test("D-4.5 rows without a timestamp at the end are found, also where many others have come before them", async () => {
+  const ends = await makeTwoEnds({ ...foreign({ isTimelessLast: true }), maxPageRows: 5 });
+  const timeless = ["x", "y", "z"].map((k) => [k, "v", null] as const);
+  put(ends.there, ends.table, [...manyRows(10), ...timeless]);
+  ends.intercept = (request, send) => {
+    if (request.kind === "pull" && request.offset === 9) {
+      ends.intercept = (_, more) => more();
+      put(ends.there, ends.table, manyRows(20, "late"));
+    }
+    return send();
+  };
+  expect((await runOf(ends)).run.status).toBe("success");
+  expect(rowsOf(ends.here, ends.table).slice(-3)).toEqual([...timeless]);
+});
+
 test("D-4.5 a page and the marker behind it are one commit", async () => {
   const ends = await makeTwoEnds({ maxPageRows: 2 });
   put(ends.there, ends.table, manyRows(4));
