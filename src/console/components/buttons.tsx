@@ -29,8 +29,8 @@ export function ActionButton(props: ActionButtonProps) {
         type={type}
         class={look}
         disabled={isDisabled}
-        aria-disabled={isBusy ? "true" : undefined}
-        aria-busy={isBusy ? "true" : undefined}
+        aria-disabled={isBusy || undefined}
+        aria-busy={isBusy || undefined}
         // A description leaves the name as it is seen.
         aria-description={of}
         onClick={(event) => {

@@ -1,5 +1,5 @@
 // A form hands over what was typed by the names of its fields; a field outside of a form has `onValue`.
-import { type ComponentChildren, createContext } from "preact";
+import { type ComponentChildren, createContext, type VNode } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
 import { useAction } from "../state/use-action.ts";
@@ -128,21 +128,18 @@ export function Field(props: FieldProps) {
   const look = (input: HTMLInputElement) => setProblem(props.check?.(input.value) ?? null);
   return (
     <Frame {...props} problem={problem}>
-      {(described) => (
-        <Input
-          {...described}
-          {...(hints as object)}
-          {...(onValue === undefined ? { defaultValue: value, readOnly: isSent } : { value })}
-          {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
-          name={name}
-          required={isRequired}
-          onInput={({ currentTarget: input }) => {
-            (onValue ?? props.onTyped)?.(input.value);
-            if (problem !== null) look(input);
-          }}
-          onChange={({ currentTarget: input }) => afterPress(() => look(input))}
-        />
-      )}
+      <Input
+        {...(hints as object)}
+        {...(onValue === undefined ? { defaultValue: value, readOnly: isSent } : { value })}
+        {...(props.isLong ? { rows: 4 } : { type: type as "text" })}
+        name={name}
+        required={isRequired}
+        onInput={({ currentTarget: input }) => {
+          (onValue ?? props.onTyped)?.(input.value);
+          if (problem !== null) look(input);
+        }}
+        onChange={({ currentTarget: input }) => afterPress(() => look(input))}
+      />
     </Frame>
   );
 }
@@ -164,15 +161,12 @@ export function FileField(props: FileFieldProps) {
   const { name, accept, onFile } = props;
   return (
     <Frame {...props}>
-      {(described) => (
-        <input
-          {...described}
-          type="file"
-          name={name}
-          accept={accept}
-          onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
-        />
-      )}
+      <input
+        type="file"
+        name={name}
+        accept={accept}
+        onChange={(event) => onFile(event.currentTarget.files?.[0] ?? null)}
+      />
     </Frame>
   );
 }
@@ -195,20 +189,17 @@ export function SelectField(props: SelectFieldProps) {
   const isSent = useContext(Sending);
   return (
     <Frame {...props}>
-      {(described) => (
-        <select
-          {...described}
-          {...(onValue === undefined ? { disabled: isSent } : { value })}
-          name={name}
-          onChange={(event) => onValue?.(event.currentTarget.value)}
-        >
-          {options.map(optionOf).map(([option, text]) => (
-            <option key={option} value={option} selected={option === value}>
-              {text}
-            </option>
-          ))}
-        </select>
-      )}
+      <select
+        {...(onValue === undefined ? { disabled: isSent } : { value })}
+        name={name}
+        onChange={(event) => onValue?.(event.currentTarget.value)}
+      >
+        {options.map(optionOf).map(([option, text]) => (
+          <option key={option} value={option} selected={option === value}>
+            {text}
+          </option>
+        ))}
+      </select>
     </Frame>
   );
 }
@@ -227,21 +218,18 @@ export function CheckField(props: CheckFieldProps) {
   const isSent = useContext(Sending);
   return (
     <Frame {...props} look="field field-check">
-      {(described) => (
-        <input
-          {...described}
-          type={props.isRadio ? "radio" : "checkbox"}
-          name={name}
-          {...(onChecked === undefined
-            ? { defaultChecked: isChecked, "aria-disabled": isSent ? "true" : undefined }
-            : { checked: isChecked })}
-          onClick={(event) => {
-            // A disabled box would lose the focus, from which Enter sends the form.
-            if (isSent && onChecked === undefined) event.preventDefault();
-          }}
-          onChange={(event) => onChecked?.(event.currentTarget.checked)}
-        />
-      )}
+      <input
+        type={props.isRadio ? "radio" : "checkbox"}
+        name={name}
+        {...(onChecked === undefined
+          ? { defaultChecked: isChecked, "aria-disabled": isSent || undefined }
+          : { checked: isChecked })}
+        onClick={(event) => {
+          // A disabled box would lose the focus, from which Enter sends the form.
+          if (isSent && onChecked === undefined) event.preventDefault();
+        }}
+        onChange={(event) => onChecked?.(event.currentTarget.checked)}
+      />
     </Frame>
   );
 }
@@ -258,22 +246,19 @@ export function ExpiryField() {
   return <Field label="Expires" name="expires_at" hint={hint} type="datetime-local" />;
 }
 
-interface Described {
-  readonly id: string;
-  readonly "aria-describedby": string | undefined;
-  readonly "aria-invalid": "true" | undefined;
-}
-
 interface FrameProps extends FieldFrame {
   readonly look?: string;
   readonly problem?: string | null;
-  readonly children: (described: Described) => ComponentChildren;
+  /** The element to type in, which is named and described here. */
+  readonly children: VNode;
 }
 
 function Frame({ label, name = "", hint, problem: typed = null, look, children }: FrameProps) {
   const id = useId();
   const refused = useContext(Refusal)?.problems.get(name) ?? null;
   const problem = typed ?? refused;
+  // Every element of a form takes the attributes used here.
+  const Input = children.type as "input";
   const notes = [hint !== undefined && `${id}-hint`, problem !== null && `${id}-error`];
   return (
     <div class={look ?? "field"}>
@@ -283,11 +268,12 @@ function Frame({ label, name = "", hint, problem: typed = null, look, children }
           {hint}
         </p>
       )}
-      {children({
-        id,
-        "aria-describedby": notes.filter(Boolean).join(" ") || undefined,
-        "aria-invalid": problem === null ? undefined : "true",
-      })}
+      <Input
+        {...children.props}
+        id={id}
+        aria-describedby={notes.filter(Boolean).join(" ") || undefined}
+        aria-invalid={problem !== null || undefined}
+      />
       {problem !== null && (
         <p class="field-error small" id={`${id}-error`}>
           {problem}
