@@ -36,7 +36,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: whoever has no mouse scrolls it with the arrow keys.
     <section class="table-frame" aria-labelledby={captionId} tabIndex={0}>
-      <table class={props.isDense ? "dense" : undefined} aria-busy={isStale ? "true" : undefined}>
+      <table class={props.isDense ? "dense" : undefined} aria-busy={isStale || undefined}>
         <caption id={captionId} class={props.isCaptionHidden ? "for-readers" : undefined}>
           <bdi>{caption}</bdi>
         </caption>
@@ -61,6 +61,15 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
       </table>
     </section>
   );
+}
+
+/** A column of counts; `none` stands for null. */
+export function countColumn<Row>(
+  title: string,
+  count: (row: Row) => number | null,
+  none = "–",
+): Column<Row> {
+  return { title, isNumber: true, cell: (row) => count(row)?.toLocaleString() ?? none };
 }
 
 interface FieldsTableProps extends Pick<DataTableProps<never>, "caption" | "isCaptionHidden"> {

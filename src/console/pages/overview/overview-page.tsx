@@ -2,7 +2,7 @@ import type { Overview } from "../../api/interface.ts";
 import { RequestError } from "../../api/request-error.ts";
 import { LineChart } from "../../charts/time-charts.tsx";
 import { ErrorNote } from "../../components/buttons.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, StatusBadge } from "../../components/notes.tsx";
 import { durationText, TimeText } from "../../components/text.tsx";
@@ -183,16 +183,12 @@ const COLUMNS: readonly Column<TableState>[] = [
       </a>
     ),
   },
-  { title: "Rows here", isNumber: true, cell: ({ rows_here: rows }) => countText(rows) },
-  { title: "Rows there", isNumber: true, cell: ({ rows_there: rows }) => countText(rows) },
+  countColumn("Rows here", ({ rows_here: rows }) => rows),
+  countColumn("Rows there", ({ rows_there: rows }) => rows),
   { title: "Drift", isNumber: true, cell: (state) => <Drift state={state} /> },
   { title: "Behind", isNumber: true, cell: ({ behind_seconds: seconds }) => behindText(seconds) },
   { title: "Last run", cell: ({ last_run: run }) => <LastRun run={run} /> },
 ];
-
-function countText(count: number | null): string {
-  return count === null || count < 0 ? "–" : count.toLocaleString();
-}
 
 function behindText(seconds: number | null): string {
   if (seconds === null) return "–";

@@ -2,7 +2,7 @@ import type { ComponentChildren } from "preact";
 import type { Run, SyncRun } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
 import { ErrorNote } from "../../components/buttons.tsx";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
 import { bytesText, counted, durationText, TimeText } from "../../components/text.tsx";
 import { CompareOutcome } from "./compare-outcome.tsx";
@@ -101,11 +101,7 @@ export function ShownRun({ run, watched, children }: ShownRunProps) {
 const DRY_RUN_COLUMNS: readonly Column<Transfer>[] = [
   { title: "Table", isHeader: true, cell: ({ table }) => <bdi>{table}</bdi> },
   { title: "Direction", cell: ({ direction }) => direction },
-  {
-    title: "Rows",
-    isNumber: true,
-    cell: ({ total, moved }) => Math.max(total, moved).toLocaleString(),
-  },
+  countColumn("Rows", ({ total, moved }) => Math.max(total, moved)),
   { title: "Status", cell: ({ status }) => <StatusBadge tone={toneOf(status)} text={status} /> },
 ];
 
@@ -163,10 +159,10 @@ function TableResults({ tables }: { readonly tables: Readonly<Record<string, Tab
 
 const COLUMNS: readonly Column<ResultRow>[] = [
   { title: "Table", isHeader: true, cell: ({ table }) => <bdi>{table}</bdi> },
-  number("Pushed", ({ pushed }) => pushed),
-  number("Pulled", ({ pulled }) => pulled),
-  number("Changed", ({ changed }) => changed),
-  number("Kept", ({ kept }) => kept),
+  countColumn("Pushed", ({ pushed }) => pushed),
+  countColumn("Pulled", ({ pulled }) => pulled),
+  countColumn("Changed", ({ changed }) => changed),
+  countColumn("Kept", ({ kept }) => kept),
   {
     title: "Rejected",
     isNumber: true,
@@ -177,8 +173,8 @@ const COLUMNS: readonly Column<ResultRow>[] = [
         <a href={`/console/rejected?${new URLSearchParams({ table })}`}>{count.toLocaleString()}</a>
       ),
   },
-  number("Rows here", ({ count_here: count }) => count),
-  number("Rows there", ({ count_there: count }) => count),
+  countColumn("Rows here", ({ count_here: count }) => count),
+  countColumn("Rows there", ({ count_there: count }) => count),
   {
     title: "Sent, of",
     isNumber: true,
@@ -190,10 +186,6 @@ const COLUMNS: readonly Column<ResultRow>[] = [
 
 /** For runs with deletes. */
 const DELETES: readonly Column<ResultRow>[] = [
-  number("Deleted here", ({ deleted_here: count }) => count),
-  number("Deleted there", ({ deleted_there: count }) => count),
+  countColumn("Deleted here", ({ deleted_here: count }) => count),
+  countColumn("Deleted there", ({ deleted_there: count }) => count),
 ];
-
-function number(title: string, count: (row: ResultRow) => number | null): Column<ResultRow> {
-  return { title, isNumber: true, cell: (row) => count(row)?.toLocaleString() ?? "–" };
-}

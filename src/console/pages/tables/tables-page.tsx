@@ -1,6 +1,6 @@
 import type { ListedTable } from "../../api/interface.ts";
 import { useReply } from "../../api/use-resource.ts";
-import { type Column, DataTable } from "../../components/data-table.tsx";
+import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, Loaded, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { ImportPage } from "./import-page.tsx";
 import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
@@ -62,11 +62,7 @@ const COLUMNS: readonly Column<ListedTable>[] = [
       </>
     ),
   },
-  {
-    title: "Rows",
-    isNumber: true,
-    cell: ({ rows }) => (rows === null ? "not known" : rows.toLocaleString()),
-  },
+  countColumn("Rows", ({ rows }) => rows, "not known"),
   { title: "Key", cell: ({ upsert_key: key }) => <bdi>{key.join(", ")}</bdi> },
   {
     title: "Columns",
