@@ -47,9 +47,8 @@ export function useResource<T>(
 ): Resource<T> {
   const [state, setState] = useState<Omit<Resource<T>, "reload">>({
     data: null,
-    error: null,
+    ...KNOWN,
     isLoading: true,
-    isStale: false,
   });
   const loadRef = useRef(load);
   loadRef.current = load;

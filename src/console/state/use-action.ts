@@ -17,13 +17,7 @@ interface Action {
 export function useAction(work: () => Promise<unknown>): Action {
   const [state, setState] = useState<Omit<Action, "run">>({ isBusy: false, error: null });
   const isUnderWay = useRef(false);
-  const isShown = useRef(true);
-  useLayoutEffect(
-    () => () => {
-      isShown.current = false;
-    },
-    [],
-  );
+  const left = useLeaving();
 
   async function run() {
     if (isUnderWay.current) return;
@@ -38,11 +32,17 @@ export function useAction(work: () => Promise<unknown>): Action {
     isUnderWay.current = false;
     setState({ isBusy: false, error });
     // The page for signing in tells that a session has ended.
-    if (!isShown.current && error !== null && error.status !== 401)
-      say(`Not done: ${error.detail}`);
+    if (left.aborted && error !== null && error.status !== 401) say(`Not done: ${error.detail}`);
   }
 
   return { ...state, run };
+}
+
+/** Aborted when the component has left the page. */
+export function useLeaving(): AbortSignal {
+  const [controller] = useState(() => new AbortController());
+  useLayoutEffect(() => () => controller.abort(), []);
+  return controller.signal;
 }
 
 /** Makes a change, says so, and reloads what the page shows. Throws as `request`. */

@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { readEventStream } from "../../api/event-stream.ts";
 import type { ImportEvent, ImportOptions } from "../../api/interface.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { counted } from "../../components/text.tsx";
 import { say } from "../../state/messages.ts";
 import { holdTab } from "../../state/router.ts";
+import { useLeaving } from "../../state/use-action.ts";
 import type { FileChoice } from "./file-choice.tsx";
 
 export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;
@@ -48,19 +49,13 @@ export interface FileImport {
 /** Imports files one after another. Leaving the page ends a dry run, and no import. */
 export function useImport(table: string): FileImport {
   const [state, setState] = useState<ImportState>({ kind: "idle" });
-  const underWay = useRef({ controller: new AbortController(), isDryRun: true });
-  const isShown = useRef(true);
-  useEffect(
-    () => () => {
-      isShown.current = false;
-      if (underWay.current.isDryRun) underWay.current.controller.abort();
-    },
-    [],
-  );
+  const underWay = useRef(new AbortController());
+  const left = useLeaving();
 
   async function start(wanted: WantedImport, isDryRun: boolean) {
     const controller = new AbortController();
-    underWay.current = { controller, isDryRun };
+    underWay.current = controller;
+    const signal = isDryRun ? AbortSignal.any([controller.signal, left]) : controller.signal;
     const nothing = { sentBytes: 0, runId: null, rows: null };
     const begun = { kind: "running", wanted, isDryRun, ...nothing } as const;
     const know = (news: Partial<RunningImport>) =>
@@ -74,7 +69,7 @@ export function useImport(table: string): FileImport {
         path: { table_name: table },
         query: { ...wanted.form, ...wanted.options, dry_run: isDryRun ? "true" : "" },
         file: { ...wanted.file, onSent: (sentBytes) => know({ sentBytes }) },
-        signal: controller.signal,
+        signal,
         onHeaders: (headers) => know({ runId: headers.get("x-run-id") }),
       });
       for await (const event of events) {
@@ -86,15 +81,15 @@ export function useImport(table: string): FileImport {
         }
       }
     } catch (failure) {
-      error = controller.signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
+      error = signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
     }
     letGo();
     setState({ kind: "ended", wanted, isDryRun, result, error });
     // For somebody who has left the page.
-    if (!isDryRun && !isShown.current) say(endText(table, { result, error }));
+    if (!isDryRun && left.aborted) say(endText(table, { result, error }));
   }
 
-  return { state, start, abort: () => underWay.current.controller.abort() };
+  return { state, start, abort: () => underWay.current.abort() };
 }
 
 function cancelled(isDryRun: boolean): RequestError {
