@@ -119,15 +119,13 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   add("rename", "AFTER UPDATE OF username", raiseOld);
   add("delete", "AFTER DELETE", raiseOld);
   // REPLACE by a unique key without `username` can remove another person's row, and fires no DELETE triggers.
-  for (const columns of uniqueKeys(database, table)) {
+  for (const { columns, isTaken, ofColumns } of uniqueKeys(database, table)) {
     if (columns.includes("username")) continue;
-    const names = columns.map(quotedName);
-    const isTaken = names.map((name) => `taken.${name} = NEW.${name}`).join(" AND ");
     const taken = `FROM ${quotedName(table)} AS taken WHERE ${isTaken}`;
     const body = raise(`slot IN (SELECT ${slotSql("taken.username")} ${taken})`);
     const condition = `WHEN EXISTS (SELECT 1 ${taken})`;
     add(`insert_${columns.join("_")}`, "BEFORE INSERT", body, condition);
-    add(`update_${columns.join("_")}`, `BEFORE UPDATE OF ${names.join(", ")}`, body);
+    add(`update_${columns.join("_")}`, `BEFORE UPDATE ${ofColumns}`, body);
   }
   return triggers;
 }

@@ -2,20 +2,37 @@
 import type { SqliteDatabase } from "./database.ts";
 
 /** The column of an INTEGER PRIMARY KEY, which has no index. */
-const ROW_NUMBER = "SELECT name FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
+const ROW_NUMBER =
+  "SELECT name AS column FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
 /** A null column stands for an expression. */
-const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column
-  FROM pragma_index_list(?) i, pragma_index_info(i.name) c WHERE i."unique"`;
+const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, 'BINARY') AS collation,
+    EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated
+  FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key`;
 
-/** The columns of each unique key without expressions. */
-export function uniqueKeys(
-  database: SqliteDatabase,
-  tableName: string,
-): readonly (readonly string[])[] {
+interface UniqueKey {
+  readonly columns: readonly string[];
+  /** True where the row `NEW` of a trigger is in the way of the row `taken`. */
+  readonly isTaken: string;
+  /** Updates that may change the key, in a trigger: of its columns, or any where one is generated. */
+  readonly ofColumns: string;
+}
+
+/** Each unique key without expressions. */
+export function uniqueKeys(database: SqliteDatabase, tableName: string): readonly UniqueKey[] {
   const parts = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
-  const keys = Array.from(parts.values(), (part) => part.map(({ column }) => column));
-  const numbers = database.all(ROW_NUMBER, [tableName]).map(({ name }) => [name]);
-  return [...keys, ...numbers].filter((columns) => !columns.includes(null)) as string[][];
+  const numbers = database.all(ROW_NUMBER, [tableName]).map((number) => [number]);
+  return [...parts.values(), ...numbers]
+    .filter((part) => part.every(({ column }) => column !== null))
+    .map((part) => {
+      const columns = part.map(({ column }) => String(column));
+      const isTaken = part.map(({ column, collation = null }) => {
+        const name = quotedName(String(column));
+        return `taken.${name} = NEW.${name}${collation === null ? "" : ` COLLATE ${collation}`}`;
+      });
+      const isGenerated = part.some(({ is_generated }) => is_generated === 1);
+      const ofColumns = isGenerated ? "" : `OF ${columns.map(quotedName).join(", ")}`;
+      return { columns, isTaken: isTaken.join(" AND "), ofColumns };
+    });
 }
 
 /** Quotes a name, which may have any characters. */

@@ -169,7 +169,7 @@ function replaceTriggers(
     andNamed,
     recordGone,
   }: {
-    readonly otherKeys: readonly (readonly string[])[];
+    readonly otherKeys: ReturnType<typeof otherUniqueKeys>;
     readonly takenOrder: string;
     readonly andNamed: string;
     readonly recordGone: readonly string[];
@@ -179,12 +179,14 @@ function replaceTriggers(
   const { table, replaced } = names;
   const name = quotedName(table.name);
   const on = `ON ${name}`;
-  const taken = otherKeys.map((columns) => takenRows(names, columns));
+  const taken = otherKeys.map((key) => takenRows(names, key.isTaken));
   const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
   const note = taken.map((rows) => noteTaken(names, rows, takenOrder));
   const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
   const settle = [`DELETE FROM ${replaced}`];
-  const ofOthers = `OF ${[...new Set(otherKeys.flat())].map(quotedName).join(", ")}`;
+  const columns = [...new Set(otherKeys.flatMap((key) => key.columns))].map(quotedName);
+  const isOfColumns = otherKeys.every(({ ofColumns }) => ofColumns !== "");
+  const ofOthers = isOfColumns ? `OF ${columns.join(", ")}` : "";
   const isThere = `EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
   const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}${andNamed}`;
   return [
@@ -221,18 +223,18 @@ function forgetOlder(names: TombstoneNames, isOfNow: string): string {
 }
 
 /** Unique keys by which a row can replace one with another upsert key. */
-function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly (readonly string[])[] {
+function otherUniqueKeys(database: SqliteDatabase, table: Table) {
   const upsertKey = new Set(table.keyColumns.map(({ name }) => name));
   return uniqueKeys(database, table.name).filter(
-    (columns) => columns.length !== upsertKey.size || !columns.every((name) => upsertKey.has(name)),
+    ({ columns }) =>
+      columns.length !== upsertKey.size || !columns.every((name) => upsertKey.has(name)),
   );
 }
 
 /** The rows with other upsert keys that the new row replaces. */
-function takenRows(names: TombstoneNames, columns: readonly string[]): string {
-  const isTaken = columns.map(quotedName).map((name) => `taken.${name} = NEW.${name}`);
+function takenRows(names: TombstoneNames, isTaken: string): string {
   const isOther = `(${names.keyOf("taken")}) IS NOT (${names.keyOf("NEW")})`;
-  const conditions = [...isTaken, isOther, hasKey(names, "taken")];
+  const conditions = [isTaken, isOther, hasKey(names, "taken")];
   return `FROM "${names.table.name}" AS taken WHERE ${conditions.join(" AND ")}`;
 }
 

@@ -182,6 +182,21 @@ describe("SQLite: version slots of people", () => {
       expect(await word("dan")).toBe("profile_not_found");
     }));
 
+  for (const column of ["bio COLLATE NOCASE", "own"]) {
+    test(`D-6.3 so is what goes by a unique key of the application: ${column}`, () =>
+      withPeople(["ana", "bea"], async (instance, tool, file) => {
+        tool.run("UPDATE profiles SET bio = username");
+        tool.run("ALTER TABLE profiles ADD COLUMN own TEXT AS (lower(bio))");
+        tool.run(`CREATE UNIQUE INDEX own ON profiles (${column})`);
+        await Instance.open(file);
+        const word = async (name: string) =>
+          wordOf(await instance.scene.lookUp(instance.hash, name));
+        expect(await word("ana")).toBe("consent_required");
+        tool.run("UPDATE OR REPLACE profiles SET bio = 'ANA' WHERE username = 'bea'");
+        expect(await word("ana")).toBe("profile_not_found");
+      }));
+  }
+
   test("D-6.3 versions only grow, and outlive an erasure as numbers without a name", () =>
     withPeople(["ana-of-the-log"], async ({ scene, parts }, tool) => {
       await scene.consent("ana-of-the-log");

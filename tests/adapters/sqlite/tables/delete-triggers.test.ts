@@ -3,102 +3,11 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import type { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { PARTS } from "../../../contract/tables/tombstones/tombstone-table.ts";
-import { makeTable } from "../../../support/rows/make-table.ts";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
-
-const NUMBERED = makeTable({
-  timestamp_column: "at",
-  upsert_key: ["k"],
-  deletes: true,
-  columns: {
-    id: { type: "integer", auto_increment: true },
-    k: { type: "text" },
-    at: { type: "datetime" },
-    v: { type: "integer" },
-  },
-});
-
-const LONG_AGO = "2024-01-01T00:00:00";
-const soon = () => new Date(Date.now() + 60_000).toISOString().slice(0, 19);
-
-interface Scene {
-  readonly storage: SqliteStorage;
-  readonly program: Database;
-  /** The keys that are listed. */
-  keys(after?: string | null): Promise<readonly unknown[]>;
-}
-
-function scene(name: string, body: (scene: Scene) => Promise<void>): void {
-  test(name, () =>
-    SqliteFile.use(async (file) => {
-      const storage = await file.open();
-      await storage.tables.prepare([NUMBERED]);
-      const program = file.openElsewhere();
-      for (const [i, k] of ["a", "b", "c"].entries()) {
-        program.run("INSERT INTO items (id, k, at, v) VALUES (?, ?, ?, 0)", [i + 1, k, LONG_AGO]);
-      }
-      const keys = async (after: string | null = null) => {
-        const query = { after, sinceTime: null, limitRows: 100 };
-        const { items } = await storage.tombstones.list(NUMBERED, query);
-        return items.map(({ key }) => key["k"]);
-      };
-      await body({ storage, program, keys });
-    }),
-  );
-}
+import { LONG_AGO, NUMBERED, scene, soon } from "./delete-scene.ts";
 
 // A row that comes in the millisecond of its delete counts as one that was replaced: hence `nextMillisecond`.
-describe("D-7.6 REPLACE", () => {
-  for (const recursive of ["OFF", "ON"]) {
-    const when = `with recursive_triggers ${recursive}`;
-
-    scene(
-      `D-7.6 of a row by one with its key deletes nothing, ${when}`,
-      async ({ program, keys }) => {
-        program.run(`PRAGMA recursive_triggers = ${recursive}`);
-        program.run(`REPLACE INTO items (k, at, v) VALUES ('a', '${LONG_AGO}', 1)`);
-        program.run(`INSERT OR REPLACE INTO items (id, k, at, v) VALUES (2, 'b', NULL, 1)`);
-        expect(await keys()).toEqual([]);
-        expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
-          ["a"],
-          ["b"],
-          ["c"],
-        ]);
-      },
-    );
-
-    scene(
-      `D-7.6 of a row by one with another key deletes it, ${when}`,
-      async ({ program, keys }) => {
-        program.run(`PRAGMA recursive_triggers = ${recursive}`);
-        program.run(`REPLACE INTO items (id, k, at, v) VALUES (1, 'new', '${LONG_AGO}', 1)`);
-        expect(await keys()).toEqual(["a"]);
-        program.run(`REPLACE INTO items (id, k, at, v) VALUES (2, 'c', '${LONG_AGO}', 1)`);
-        expect(await keys()).toEqual(["a", "b"]);
-      },
-    );
-
-    scene(`D-7.6 of a row by an update deletes it, ${when}`, async ({ program, keys }) => {
-      program.run(`PRAGMA recursive_triggers = ${recursive}`);
-      program.run("UPDATE OR REPLACE items SET id = 2 WHERE k = 'a'");
-      expect(await keys()).toEqual(["b"]);
-      program.run("UPDATE OR REPLACE items SET k = 'c' WHERE k = 'a'");
-      expect(await keys()).toEqual(["b", "a"]);
-      expect(program.query("SELECT k FROM items").values()).toEqual([["c"]]);
-    });
-  }
-
-  scene("D-7.6 many rows in one statement leave a tombstone each", async ({ program, keys }) => {
-    program.run("CREATE UNIQUE INDEX other ON items (v) WHERE v > 0");
-    program.run("UPDATE items SET v = id");
-    program.run(
-      `REPLACE INTO items (id, k, at, v) SELECT id, k || k, at, 0 FROM items WHERE k <> 'c'`,
-    );
-    expect(await keys()).toEqual(["a", "b"]);
-  });
-});
-
 describe("D-7.6 statements that leave rows where they are delete nothing", () => {
   const statements = [
     "INSERT OR IGNORE INTO items (id, k) VALUES (1, 'new')",

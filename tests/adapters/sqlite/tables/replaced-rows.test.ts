@@ -1,0 +1,76 @@
+// What REPLACE removes of a table in SQLite, which fires no trigger of deletes, and what is recorded of it. D-7.6.
+import { describe, expect } from "bun:test";
+import { LONG_AGO, NUMBERED, scene } from "./delete-scene.ts";
+
+describe("D-7.6 REPLACE", () => {
+  for (const recursive of ["OFF", "ON"]) {
+    const when = `with recursive_triggers ${recursive}`;
+
+    scene(
+      `D-7.6 of a row by one with its key deletes nothing, ${when}`,
+      async ({ program, keys }) => {
+        program.run(`PRAGMA recursive_triggers = ${recursive}`);
+        program.run(`REPLACE INTO items (k, at, v) VALUES ('a', '${LONG_AGO}', 1)`);
+        program.run(`INSERT OR REPLACE INTO items (id, k, at, v) VALUES (2, 'b', NULL, 1)`);
+        expect(await keys()).toEqual([]);
+        expect(program.query("SELECT k FROM items ORDER BY k").values()).toEqual([
+          ["a"],
+          ["b"],
+          ["c"],
+        ]);
+      },
+    );
+
+    scene(
+      `D-7.6 of a row by one with another key deletes it, ${when}`,
+      async ({ program, keys }) => {
+        program.run(`PRAGMA recursive_triggers = ${recursive}`);
+        program.run(`REPLACE INTO items (id, k, at, v) VALUES (1, 'new', '${LONG_AGO}', 1)`);
+        expect(await keys()).toEqual(["a"]);
+        program.run(`REPLACE INTO items (id, k, at, v) VALUES (2, 'c', '${LONG_AGO}', 1)`);
+        expect(await keys()).toEqual(["a", "b"]);
+      },
+    );
+
+    scene(`D-7.6 of a row by an update deletes it, ${when}`, async ({ program, keys }) => {
+      program.run(`PRAGMA recursive_triggers = ${recursive}`);
+      program.run("UPDATE OR REPLACE items SET id = 2 WHERE k = 'a'");
+      expect(await keys()).toEqual(["b"]);
+      program.run("UPDATE OR REPLACE items SET k = 'c' WHERE k = 'a'");
+      expect(await keys()).toEqual(["b", "a"]);
+      expect(program.query("SELECT k FROM items").values()).toEqual([["c"]]);
+    });
+  }
+
+  scene("D-7.6 many rows in one statement leave a tombstone each", async ({ program, keys }) => {
+    program.run("CREATE UNIQUE INDEX other ON items (v) WHERE v > 0");
+    program.run("UPDATE items SET v = id");
+    program.run(
+      `REPLACE INTO items (id, k, at, v) SELECT id, k || k, at, 0 FROM items WHERE k <> 'c'`,
+    );
+    expect(await keys()).toEqual(["a", "b"]);
+  });
+});
+
+describe("D-7.6 REPLACE by a key of the application", () => {
+  const inserts = "REPLACE INTO items (k, v, name) VALUES ('new', 1, 'ANA')";
+  const updates = "UPDATE OR REPLACE items SET name = 'ANA' WHERE k = 'b'";
+  for (const [key, made] of [
+    ["that ignores case", "CREATE UNIQUE INDEX own ON items (name COLLATE NOCASE)"],
+    [
+      "that is generated",
+      "ALTER TABLE items ADD COLUMN own TEXT AS (lower(name)); CREATE UNIQUE INDEX own ON items (own)",
+    ],
+  ] as const) {
+    for (const sql of [inserts, updates]) {
+      scene(`D-7.6 ${key} deletes the row: ${sql}`, async ({ program, storage, keys }) => {
+        program.run(`ALTER TABLE items ADD COLUMN name TEXT; ${made}`);
+        program.run("UPDATE items SET name = CASE k WHEN 'a' THEN 'ana' ELSE k END");
+        await storage.tables.prepare([NUMBERED]);
+        program.run(sql);
+        expect(program.query("SELECT k FROM items WHERE k = 'a'").values()).toEqual([]);
+        expect(await keys()).toEqual(["a"]);
+      });
+    }
+  }
+});
