@@ -1,13 +1,7 @@
 // Rows for people to look at in a browser, where numbers are doubles. D-9.5.
 import { isSameDecimal } from "../../shared/decimal.ts";
 import { hashHex } from "../../shared/hash.ts";
-import {
-  fieldOf,
-  isJsonObject,
-  isRawNumber,
-  type JsonObject,
-  type JsonValue,
-} from "../../shared/json.ts";
+import { isJsonObject, isRawNumber, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { cutText } from "../../shared/text.ts";
 
 const WHOLE = /^-?\d+$/;
@@ -54,10 +48,9 @@ export function asStored(sent: JsonValue, here: JsonValue): JsonValue {
     return Array.isArray(here) ? sent.map((one, i) => asStored(one, here[i] ?? null)) : sent;
   }
   if (!isJsonObject(sent) || !isJsonObject(here)) return sent;
-  const fields = Object.entries(sent).map(([name, one]) => [
-    name,
-    asStored(one, fieldOf(here, name)),
-  ]);
+  const fields = Object.entries(sent).map(([name, one]) => {
+    return [name, Object.hasOwn(here, name) ? asStored(one, here[name] ?? null) : one];
+  });
   return Object.fromEntries(fields);
 }
 
