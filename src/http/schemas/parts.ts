@@ -87,11 +87,6 @@ export function model<Fields extends TProperties>(
   return Type.Object(fields, { $id: name, additionalProperties: false, ...options });
 }
 
-/** The reply to a failure of a kind that it names. S-7. */
-export function typedError<const Name extends string>(name: string, type: Name) {
-  return model(name, { error: Text, type: Type.Literal(type) });
-}
-
 /** A value or null as one type, as many generators of clients make a separate class of a union. */
 export function nullable<Schema extends TSchema>(
   schema: Schema,

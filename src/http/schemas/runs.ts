@@ -12,7 +12,6 @@ import {
   only,
   Text,
   Time,
-  typedError,
 } from "./parts.ts";
 
 const REPAIRS = ["push", "pull", "newest"] as const;
@@ -252,6 +251,11 @@ export const DigestPageSchema = model("DigestPage", {
   has_more: Type.Boolean(),
   records: Type.Optional(Type.Array(object())),
 });
+
+/** An error with the kind of the failure. S-7. */
+export function typedError<const Kind extends string>(name: string, type: Kind) {
+  return model(name, { error: Text, type: Type.Literal(type) });
+}
 
 /** S-7, a configuration problem. */
 export const ConfigErrorSchema = typedError("ConfigError", "config_error");

@@ -1,19 +1,8 @@
 // Bodies of pages, pushes, status and health. S-2, S-7, R-2.5.
 import { Type } from "@sinclair/typebox";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import {
-  Count,
-  counted,
-  model,
-  nullable,
-  object,
-  oneOf,
-  only,
-  Text,
-  Time,
-  typedError,
-} from "./parts.ts";
-import { KeyObject, OneWay } from "./runs.ts";
+import { Count, counted, model, nullable, object, oneOf, only, Text, Time } from "./parts.ts";
+import { KeyObject, OneWay, typedError } from "./runs.ts";
 
 const RowObject = object({ description: "One row of a table" });
 
