@@ -55,7 +55,8 @@ const EARLIER: Wording = {
   isOfNow: `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
 };
 
-const BEGIN_ANEW = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
+export const SET_EARLIEST =
+  "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
 /**
  * Makes or drops the triggers of a table, within the write that prepares it. A missing or different trigger may have missed
@@ -78,7 +79,7 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
   const wanted = inWords(WORDING);
   const isComplete = triggers.has(wanted) || triggers.has(inWords(EARLIER));
   triggers.set(wanted);
-  if (!isComplete) database.run(BEGIN_ANEW, [now, table.name]);
+  if (!isComplete) database.run(SET_EARLIEST, [now, table.name]);
 }
 
 export function deleteTriggerName(table: Table): string {

@@ -11,7 +11,7 @@ import type {
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import { decodeRows, readColumns } from "./column-values.ts";
-import { deleteTriggerName, onUnrenamed } from "./delete-triggers.ts";
+import { deleteTriggerName, onUnrenamed, SET_EARLIEST } from "./delete-triggers.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 import { forgetReplaced, TombstoneWrites } from "./tombstone-writes.ts";
 
@@ -19,8 +19,6 @@ const FIND = `SELECT list_id, earliest_available,
   coalesce((SELECT seq FROM sqlite_sequence WHERE name = ?2), 0) AS last,
   EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'trigger' AND name = ?3 AND instr(sql, ?4)) AS is_recorded
   FROM repsync_deletes WHERE table_name = ?1`;
-
-const SET_EARLIEST = "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
 
 interface List {
   readonly names: TombstoneNames;
