@@ -63,10 +63,7 @@ export class BunDriver implements Driver {
   async close(): Promise<void> {
     this.#isClosed = true;
     for (const next of this.#waiting.splice(0)) next(null);
-    const clients = [...this.#clients];
-    this.#clients.clear();
-    this.#idle = [];
-    await Promise.all(clients.map((client) => end(client, CLOSE_SECONDS)));
+    await Promise.all(Array.from(this.#clients, (client) => end(client, CLOSE_SECONDS)));
   }
 
   async #client(): Promise<SQL | null> {
@@ -95,7 +92,6 @@ export class BunDriver implements Driver {
 
   /** Takes a client back. When it is broken, idle ones may be broken silently, too. */
   #take(client: SQL, isUsable: boolean): void {
-    if (!this.#clients.has(client)) return;
     const next = this.#waiting.shift();
     if (isUsable) {
       if (next === undefined) this.#idle.push(client);

@@ -212,7 +212,7 @@ export class ServerTransaction {
       ...(turn === "shared" ? [TAKE_TURN] : []),
       `set local row_security = off`,
       ...(searchPath === null ? [] : [searchFirst(searchPath)]),
-      ...(raisesDurability && !isReadOnly ? ["set local synchronous_commit = on"] : []),
+      ...(raisesDurability ? ["set local synchronous_commit = on"] : []),
     ];
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));

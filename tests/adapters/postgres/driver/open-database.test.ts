@@ -49,6 +49,7 @@ describe("addresses of PostgreSQL", () => {
       "postgres://h": /must be postgres:/,
       "http://h/d": /must be postgres:/,
       "postgres://u:se#cret@h/d": /must be postgres:/,
+      "postgres://u:1/2#secret@h/d": /must be postgres:/,
       "postgres://u:secret%@h/d": /write % as %25/,
       "postgres://u:secret@h/d?sslmode=allow": /one of disable, prefer, require, verify-full$/,
       "postgres://u@h/d?secret=1": /takes schema= and sslmode= behind/,
