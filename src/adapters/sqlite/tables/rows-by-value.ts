@@ -3,7 +3,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
-import { leaveNoTombstones } from "./tombstone-writes.ts";
+import { isValue, leaveNoTombstones } from "./tombstone-writes.ts";
 
 /** Whole rows with one of the values; none in a table without the column. */
 export function readRowsBy(
@@ -60,9 +60,4 @@ export function removeRowsBy(
   const encoded = valueEncoder(column)(value);
   const sql = `DELETE FROM "${table.name}" WHERE ${isValue(columnName)}`;
   leaveNoTombstones(work, table, [columnName, encoded], () => work.run(sql, [encoded]));
-}
-
-/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
-function isValue(columnName: string): string {
-  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
 }

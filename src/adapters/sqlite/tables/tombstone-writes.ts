@@ -155,8 +155,9 @@ export class TombstoneWrites {
 }
 
 /**
- * Removes the rows with a value in a column, within the caller's transaction, and the tombstones that triggers list for them. Where
- * the column is part of the key, earlier tombstones with the value go too. The list may be there while deletes are off.
+ * Removes the rows with a value in a column, within the caller's transaction, without tombstones; what a rule of the table deletes
+ * because of them leaves its own. Where the column is part of the key, earlier tombstones with the value go too. The list may be there
+ * while deletes are off.
  */
 export function leaveNoTombstones(
   database: SqliteWork,
@@ -170,12 +171,27 @@ export function leaveNoTombstones(
     remove();
     return;
   }
-  const { list } = forgetReplaced(database, table);
+  const { list, keyColumns } = forgetReplaced(database, table);
   const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
+  const keys = keyColumns.join(", ");
+  // Where a tombstone has the latest time, triggers list no other.
+  if (table.deletes) {
+    database.run(
+      `INSERT OR REPLACE INTO ${list} (${keys}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
+        SELECT ${keys}, ?2, '', 0 FROM "${table.name}" WHERE ${isValue(columnName)}`,
+      [value, LATEST_TIME],
+    );
+  }
   remove();
-  database.run(`DELETE FROM ${list} WHERE repsync_place > ?`, [Number(end?.["place"])]);
+  const isMade = "repsync_place > ? AND repsync_deleted_at = ?";
+  database.run(`DELETE FROM ${list} WHERE ${isMade}`, [Number(end?.["place"]), LATEST_TIME]);
   if (!columns.some(({ name }) => name === columnName)) return;
   database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
+}
+
+/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
+export function isValue(columnName: string): string {
+  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
 }
 
 /**

@@ -95,6 +95,21 @@ scenes(
   },
 );
 
+scenes(
+  "D-7.6 a rule that deletes because of an erasure leaves tombstones, and the erasure none",
+  `CREATE TRIGGER rule AFTER DELETE ON items WHEN OLD.k = 'a'
+    BEGIN DELETE FROM items WHERE k <> 'a'; DELETE FROM parts; END`,
+  async ({ storage, program, table, listed }) => {
+    program.run(`INSERT INTO items VALUES ('a', '${OLD}', 1), ('b', '${OLD}', 1)`);
+    program.run(`INSERT INTO parts VALUES ('p', '${OLD}', 1)`);
+    await storage.documents.transact({ name: "test.erase" }, (tx) =>
+      tx.tables.change(table("items"), "k", "a", null),
+    );
+    const keys = async (name: string) => (await listed(name)).map(([k]) => k);
+    expect([await keys("items"), await keys("parts")]).toEqual([["b"], ["p"]]);
+  },
+);
+
 test("D-14.2.3 what a rule writes to another stamped table because of a write of repsync is stamped, and to its own because of a delete", () =>
   SqliteFile.use(async (file) => {
     const storage = await file.open();
