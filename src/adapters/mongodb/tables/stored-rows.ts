@@ -104,20 +104,11 @@ function groupKeys(table: Table, keys: readonly KeyOfRow[]): KeyGroup[] {
 }
 
 function groupBy(names: readonly string[], listed: string, keys: readonly KeyOfRow[]): KeyGroup[] {
-  const groups = new Map<string, KeyGroup & { readonly keys: KeyOfRow[] }>();
-  for (const key of keys) {
-    let text = "";
-    for (const name of names) {
-      const value = key.row[name];
-      text += typeof value === "string" ? `${value.length}:${value}` : `,${JSON.stringify(value)}`;
-    }
-    const begin = () => {
-      const shared = Object.fromEntries(names.map((name) => [name, key.filter[name]]));
-      return { shared, listed, keys: [] };
-    };
-    groups.getOrInsertComputed(text, begin).keys.push(key);
-  }
-  return [...groups.values()];
+  const groups = Map.groupBy(keys, ({ row }) => JSON.stringify(names.map((name) => row[name])));
+  return Array.from(groups.values(), (group) => {
+    const shared = Object.fromEntries(names.map((name) => [name, group[0]?.filter[name]]));
+    return { shared, listed, keys: group };
+  });
 }
 
 /** An upper estimate. */
