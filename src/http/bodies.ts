@@ -2,6 +2,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { ValueErrorType } from "@sinclair/typebox/errors";
 import { Value } from "@sinclair/typebox/value";
+import { joinBytes } from "../domain/shared/bytes.ts";
 import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../domain/shared/json.ts";
@@ -101,16 +102,6 @@ export async function readRequestBody(
     throw new AppError("invalid_request", "The body broke off before its end", { cause: error });
   }
   return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : joinBytes(chunks);
-}
-
-export function joinBytes(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(chunks.reduce((total, { length }) => total + length, 0));
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.length;
-  }
-  return bytes;
 }
 
 function tooLarge(maxBytes: number, hint: string | null): AppError {

@@ -1,5 +1,6 @@
 // Kinds of replies: what the document shows, and how a value is written. S-4.1, S-4.5, D-5.1.
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { joinBytes } from "../domain/shared/bytes.ts";
 import { COMPRESSION_THRESHOLD_BYTES } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
@@ -7,7 +8,6 @@ import type { Clock, Timer } from "../ports/runtime/runtime.ts";
 import type { Tracing } from "../ports/runtime/tracing.ts";
 import { Turns } from "../ports/runtime/turns.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
-import { joinBytes } from "./bodies.ts";
 import type { Exchange } from "./exchange.ts";
 import { headerDoc, PRIVATE, type ReplyDocument, replyDocument } from "./failures.ts";
 import { type Named, namingOf } from "./naming.ts";

@@ -1,4 +1,5 @@
 // An HTTP request and its reply, within a time limit, a length limit and the caller's signal.
+import { joinBytes } from "../../domain/shared/bytes.ts";
 import { Turns } from "../../ports/runtime/turns.ts";
 import { RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import type { Settings } from "./client-options.ts";
@@ -134,7 +135,7 @@ async function readBody(
   let lengthBytes = 0;
   for (;;) {
     const { done, value } = await reader.read();
-    if (done) return join(chunks, lengthBytes);
+    if (done) return joinBytes(chunks);
     lengthBytes += value.byteLength;
     if (lengthBytes > maxBytes) {
       cancel();
@@ -142,16 +143,4 @@ async function readBody(
     }
     chunks.push(value);
   }
-}
-
-function join(chunks: readonly Uint8Array<ArrayBuffer>[], lengthBytes: number) {
-  const [first] = chunks;
-  if (chunks.length === 1 && first !== undefined) return first;
-  const bytes = new Uint8Array(lengthBytes);
-  let position = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, position);
-    position += chunk.byteLength;
-  }
-  return bytes;
 }
