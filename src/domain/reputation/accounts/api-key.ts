@@ -14,6 +14,7 @@ const SHAPE = /^rep_live_[0-9A-Za-z]{36}$/;
 /** Bytes from here on are not used: 256 is no multiple of 62, so they would make some characters likelier. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
 const CRC32_POLYNOMIAL = 0xedb88320;
+const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(byte));
 
 /** D-5.5. Only `active` keys work; a revoked key never works again. */
 type ApiKeyStatus = "active" | "expired" | "revoked";
@@ -144,8 +145,13 @@ function checksum(digits: string): string {
 function crc32(ascii: string): number {
   let crc = 0xffffffff;
   for (let i = 0; i < ascii.length; i++) {
-    crc ^= ascii.charCodeAt(i);
-    for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
+    crc = (crc >>> 8) ^ (CRC32_OF_BYTE[(crc ^ ascii.charCodeAt(i)) & 0xff] ?? 0);
   }
   return ~crc >>> 0;
+}
+
+function crc32OfByte(byte: number): number {
+  let crc = byte;
+  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
+  return crc;
 }
