@@ -53,7 +53,7 @@ interface Work<Given> {
   /** The name of the span. */
   readonly name: string;
   readonly fields: SpanFields;
-  /** Called first. Where it throws, nothing is done, and only what lists show is kept, as failed. S-4.4.5. */
+  /** Called first. Where it throws, nothing is done and nothing kept. S-4.4.5. */
   open(): Given;
   do(given: Given): Promise<void>;
 }
@@ -147,6 +147,7 @@ export abstract class StartedWork<
     let beside: Promise<unknown> | null = null;
     try {
       const given = work.open();
+      // Of work that fails before it is saved, what lists show is kept.
       this.isKept = isListed(this.describe("running"));
       lease = await holdLease(deps, runLeaseName(runId), runId, this.stopping);
       await endAbandonedRuns(deps);
