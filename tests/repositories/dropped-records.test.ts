@@ -32,6 +32,14 @@ rejectedTests("dropped records", (it) => {
     expect(await listed(rejected)).toMatchObject([{ fingerprint: "1", attempts: 2 }]);
   });
 
+  it("D-7.7 a dropped record counts again from another one of its key on, in the same note() too", async (rejected) => {
+    await rejected.note([rejection({ fingerprint: "1" })]);
+    await removeAll(rejected);
+    await rejected.note(["1", "2", "1"].map((fingerprint) => rejection({ fingerprint })));
+    expect(await listed(rejected)).toMatchObject([{ fingerprint: "1", attempts: 2 }]);
+    expect(await rejected.dropped("items", "pull")).toEqual([]);
+  });
+
   it("D-7.7 drops are apart by table, direction and key", async (rejected) => {
     await rejected.note([rejection({})]);
     await removeAll(rejected);

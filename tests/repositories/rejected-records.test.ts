@@ -57,6 +57,14 @@ rejectedTests("rejected records", (it) => {
     expect([...texts, await rejected.countTexts()]).toEqual([["x", 2], ["y", 1], 0]);
   });
 
+  it("D-4.6 of several records of a key in one note() the texts of the last stay", async (rejected) => {
+    const records = [3, 2, 1].map((parts) => ({ v: "x".repeat((parts - 1) * 1_000_000) }));
+    await rejected.note(records.map((record) => rejection({ record })));
+    const entries = await listed(rejected);
+    expect(entries.map(({ record, attempts }) => [record, attempts])).toEqual([[{ v: "" }, 3]]);
+    expect(await rejected.countTexts()).toBe(1);
+  });
+
   it("D-4.6 one key twice in one note() is two attempts", async (rejected) => {
     await rejected.note([
       rejection({ message: "One" }),
