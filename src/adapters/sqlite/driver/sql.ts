@@ -9,7 +9,7 @@ const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, '
     EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated
   FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key`;
 
-interface UniqueKey {
+export interface UniqueKey {
   readonly columns: readonly string[];
   /** True where the row `NEW` of a trigger is in the way of the row `taken`. */
   readonly isTaken: string;

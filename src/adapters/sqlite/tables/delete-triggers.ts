@@ -6,7 +6,7 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { quotedName, uniqueKeys } from "../driver/sql.ts";
+import { quotedName, type UniqueKey, uniqueKeys } from "../driver/sql.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { OwnTriggers, triggerName } from "./own-triggers.ts";
@@ -24,36 +24,10 @@ const FIND = "SELECT key FROM repsync_deletes WHERE table_name = ?";
 const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key, earliest_available)
   VALUES (?, lower(hex(randomblob(8))), ?, ?)`;
 
-/** Where the triggers of two versions differ. */
-interface Wording {
-  /** The clause of the table of the trigger `delete`. */
-  readonly on: (table: Table) => string;
-  /** A further condition of what is recorded. */
-  readonly andNamed: (table: Table) => string;
-  /** The time of a tombstone. */
-  readonly deletedAt: (row: string) => string;
-  /** `repsync_is_own` of a tombstone. */
-  readonly isOwn: string;
-  /** True for a tombstone of the statement, or of another in its millisecond. */
-  readonly isOfNow: string;
-}
-
-const WORDING: Wording = {
-  on: onUnrenamed,
-  andNamed: (table) => ` AND ${hasName(table)}`,
-  deletedAt: recordedTimeSql,
-  isOwn: `1 + ${IS_CAUSED}`,
-  isOfNow: `repsync_is_own = 1 + ${IS_CAUSED} AND repsync_taken_at = ${TRIGGER_NOW}`,
-};
-
-/** The version before: what its triggers, word for word, have recorded is complete. */
-const EARLIER: Wording = {
-  on: ({ name }) => `ON ${quotedName(name)}`,
-  andNamed: () => "",
-  deletedAt: deletionTimeSql,
-  isOwn: "1",
-  isOfNow: `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
-};
+/** `repsync_is_own` of a tombstone that a trigger lists. */
+const IS_OWN = `1 + ${IS_CAUSED}`;
+/** True for a tombstone of the statement, or of another in its millisecond. */
+const IS_OF_NOW = `repsync_is_own = ${IS_OWN} AND repsync_taken_at = ${TRIGGER_NOW}`;
 
 export const SET_EARLIEST =
   "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
@@ -75,9 +49,8 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
     for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
     database.run(BEGIN, [table.name, key, now]);
   }
-  const inWords = (wording: Wording) => wantedTriggers(database, names, triggers, wording);
-  const wanted = inWords(WORDING);
-  const isComplete = triggers.has(wanted) || triggers.has(inWords(EARLIER));
+  const wanted = wantedTriggers(database, names, triggers);
+  const isComplete = triggers.has(wanted) || triggers.has(inEarlierWords(wanted, names));
   triggers.set(wanted);
   if (!isComplete) database.run(SET_EARLIEST, [now, table.name]);
 }
@@ -108,25 +81,23 @@ function wantedTriggers(
   database: SqliteDatabase,
   names: TombstoneNames,
   own: OwnTriggers,
-  wording: Wording,
 ): ReadonlyMap<string, string> {
   const { keyColumns, table } = names;
   const on = `ON ${quotedName(table.name)}`;
-  const andNamed = wording.andNamed(table);
+  const andNamed = ` AND ${hasName(table)}`;
   const ofKey = `OF ${keyColumns.join(", ")}`;
   const ofTime = quotedName(table.timestampColumn ?? "");
   const isRekeyed = `(${names.keyOf("OLD")}) IS NOT (${names.keyOf("NEW")})`;
   const hadKey = hasKey(names, "OLD");
   const orderOf = (row: string) => rowOrder(table, row, database.foreignTables);
-  const record = (deletedAt: string) => recordDelete(names, deletedAt, wording.isOwn);
-  const recordOld = record(ownDeletionTime(database, table, wording));
+  const recordOld = recordDelete(names, ownDeletionTime(database, table));
   const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})`;
   const met = `${names.keyOf("NEW")}, ${orderOf("NEW")}`;
   const meet = [
     `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
   ];
   return new Map([
-    own.make("delete", `AFTER DELETE ${wording.on(table)} WHEN ${hadKey}${andNamed}`, recordOld),
+    own.make("delete", `AFTER DELETE ${onUnrenamed(table)} WHEN ${hadKey}${andNamed}`, recordOld),
     own.make(
       "rekey",
       `AFTER UPDATE ${ofKey} ${on} WHEN ${isRekeyed} AND ${hadKey}${andNamed}`,
@@ -134,27 +105,40 @@ function wantedTriggers(
     ),
     own.make("insert", `AFTER INSERT ${on} WHEN ${isMet}`, meet),
     own.make("update", `AFTER UPDATE ${ofKey}, ${ofTime} ${on} WHEN ${isMet}`, meet),
-    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [
-      `${forgetOlder(names, wording.isOfNow)}${andNamed}`,
-    ]),
-    ...replaceTriggers(names, own, {
-      otherKeys: otherUniqueKeys(database, table),
-      takenOrder: orderOf("taken"),
-      andNamed,
-      recordGone: record(wording.deletedAt("OLD")),
-    }),
+    own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [`${forgetOlder(names)}${andNamed}`]),
+    ...replaceTriggers(names, own, otherUniqueKeys(database, table), orderOf("taken")),
   ]);
 }
 
+/**
+ * The triggers as the version before made them: what they have recorded is complete. Each change is a text that no other part of a
+ * trigger has.
+ */
+function inEarlierWords(
+  triggers: ReadonlyMap<string, string>,
+  names: TombstoneNames,
+): ReadonlyMap<string, string> {
+  const { table } = names;
+  const changes = [
+    [onUnrenamed(table), `ON ${quotedName(table.name)}`],
+    [` AND ${hasName(table)}`, ""],
+    ...["OLD", "before"].map((row) => [recordedTimeSql(row), deletionTimeSql(row)]),
+    [
+      IS_OF_NOW,
+      `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
+    ],
+    [IS_OWN, "1"],
+  ] as [string, string][];
+  const reworded = (sql: string) =>
+    changes.reduce((text, [now, before]) => text.replaceAll(now, before), sql);
+  return new Map(Array.from(triggers, ([name, sql]) => [name, reworded(sql)]));
+}
+
 /** When the row was deleted. In a table of another program a subquery computes the order of the row once. */
-function ownDeletionTime(
-  { foreignTables: foreign }: SqliteDatabase,
-  table: Table,
-  { deletedAt }: Wording,
-): string {
-  if (!foreign.has(table.name)) return deletedAt("OLD");
+function ownDeletionTime({ foreignTables: foreign }: SqliteDatabase, table: Table): string {
+  if (!foreign.has(table.name)) return recordedTimeSql("OLD");
   const order = `(SELECT ${rowOrder(table, "OLD", foreign)} AS ${ORDER_COLUMN}) AS before`;
-  return `(SELECT ${deletedAt("before")} FROM ${order})`;
+  return `(SELECT ${recordedTimeSql("before")} FROM ${order})`;
 }
 
 /**
@@ -164,17 +148,8 @@ function ownDeletionTime(
 function replaceTriggers(
   names: TombstoneNames,
   own: OwnTriggers,
-  {
-    otherKeys,
-    takenOrder,
-    andNamed,
-    recordGone,
-  }: {
-    readonly otherKeys: ReturnType<typeof otherUniqueKeys>;
-    readonly takenOrder: string;
-    readonly andNamed: string;
-    readonly recordGone: readonly string[];
-  },
+  otherKeys: readonly UniqueKey[],
+  takenOrder: string,
 ): (readonly [string, string])[] {
   if (otherKeys.length === 0) return [];
   const { table, replaced } = names;
@@ -188,14 +163,13 @@ function replaceTriggers(
   const columns = [...new Set(otherKeys.flatMap((key) => key.columns))].map(quotedName);
   const isOfColumns = otherKeys.every(({ ofColumns }) => ofColumns !== "");
   const ofOthers = isOfColumns ? `OF ${columns.join(", ")}` : "";
-  const isThere = `EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")})`;
-  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isThere}${andNamed}`;
+  const gone = `AFTER DELETE ON ${replaced} WHEN NOT EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")}) AND ${hasName(table)}`;
   return [
     own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
     own.make("replaced.insert", `AFTER INSERT ${on} WHEN ${isLeft}`, settle),
     own.make("replaced.update", `AFTER UPDATE ${ofOthers} ${on} WHEN ${isLeft}`, settle),
-    own.make("gone", gone, recordGone),
+    own.make("gone", gone, recordDelete(names, recordedTimeSql("OLD"))),
   ];
 }
 
@@ -204,13 +178,13 @@ function hasKey(names: TombstoneNames, row: string): string {
 }
 
 /** Lists a tombstone for the old row, unless its key has one with a greater time. */
-function recordDelete(names: TombstoneNames, deletedAt: string, isOwn: string): string[] {
+function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
   const { list, keyColumns } = names;
   const isKept = `EXISTS (SELECT 1 FROM ${list} AS kept WHERE ${names.sameKey("kept", "OLD")})`;
   return [
     `DELETE FROM ${list} WHERE ${names.sameKey(list, "OLD")} AND repsync_deleted_at < ${deletedAt}`,
     `INSERT INTO ${list} (${keyColumns.join(", ")}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
-      SELECT ${names.keyOf("OLD")}, ${deletedAt}, ${TRIGGER_NOW}, ${isOwn} WHERE NOT ${isKept}`,
+      SELECT ${names.keyOf("OLD")}, ${deletedAt}, ${TRIGGER_NOW}, ${IS_OWN} WHERE NOT ${isKept}`,
   ];
 }
 
@@ -218,13 +192,13 @@ function recordDelete(names: TombstoneNames, deletedAt: string, isOwn: string): 
  * A later row removes its tombstone. So does a row that arrives in the millisecond of its delete, as after a replacement by delete and
  * insert, or when keys were moved up by one.
  */
-function forgetOlder(names: TombstoneNames, isOfNow: string): string {
+function forgetOlder(names: TombstoneNames): string {
   return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
-    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isOfNow})`;
+    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${IS_OF_NOW})`;
 }
 
 /** Unique keys by which a row can replace one with another upsert key. */
-function otherUniqueKeys(database: SqliteDatabase, table: Table) {
+function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly UniqueKey[] {
   const upsertKey = new Set(table.keyColumns.map(({ name }) => name));
   return uniqueKeys(database, table.name).filter(
     ({ columns }) =>
