@@ -120,8 +120,9 @@ end $body$;`;
 
 /**
  * Records deletes of other programs at their `changeTime`, D-7.6; a missing column or name interrupts the record. A row removes the
- * tombstone that it outlives, and one that its own transaction has left: such a row was replaced. What a body of repsync causes has the
- * time of the removed row, so that a later version wins; the tombstones that the body brings come after its statement, in place of these.
+ * tombstone that it outlives, and while it is there one that its own transaction has left: such a row was replaced. What a body of
+ * repsync causes has the time of the removed row, so that a later version wins; the tombstones that the body brings come after its
+ * statement, in place of these.
  */
 function functionText(layout: Layout, event: Event): string {
   const { deleted, table } = layout;
@@ -144,7 +145,7 @@ function functionText(layout: Layout, event: Event): string {
   delete from ${deleted} as d
     using (select ${keys.join(", ")}, ${timeText(layout, "a")} as repsync_at from rows_after as a) as r
     where ${layout.sameKey("d", "r")} and ((r.repsync_at <= repsync_ahead, r.repsync_at) > (d.deleted_at <= repsync_ahead, d.deleted_at)
-      or d.repsync_xact = pg_current_xact_id());`;
+      or d.repsync_xact = pg_current_xact_id() and exists (select from ${layout.name} as stored where ${layout.sameKey("stored", "r")}));`;
   return `create or replace function ${functionName(layout, event)}() returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 #variable_conflict use_column -- a column may be called "new"

@@ -26,8 +26,6 @@ const BEGIN = `INSERT OR REPLACE INTO repsync_deletes (table_name, list_id, key,
 
 /** `repsync_is_own` of a tombstone that a trigger lists. */
 const IS_OWN = `1 + ${IS_CAUSED}`;
-/** True for a tombstone of the statement, or of another in its millisecond. */
-const IS_OF_NOW = `repsync_is_own = ${IS_OWN} AND repsync_taken_at = ${TRIGGER_NOW}`;
 
 export const SET_EARLIEST =
   "UPDATE repsync_deletes SET earliest_available = ? WHERE table_name = ?";
@@ -124,7 +122,7 @@ function inEarlierWords(
     [` AND ${hasName(table)}`, ""],
     ...["OLD", "before"].map((row) => [recordedTimeSql(row), deletionTimeSql(row)]),
     [
-      IS_OF_NOW,
+      isOfNow(names),
       `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
     ],
     [IS_OWN, "1"],
@@ -163,7 +161,7 @@ function replaceTriggers(
   const columns = [...new Set(otherKeys.flatMap((key) => key.columns))].map(quotedName);
   const isOfColumns = otherKeys.every(({ ofColumns }) => ofColumns !== "");
   const ofOthers = isOfColumns ? `OF ${columns.join(", ")}` : "";
-  const gone = `AFTER DELETE ON ${replaced} WHEN NOT EXISTS (SELECT 1 FROM ${name} AS stored WHERE ${names.sameKey("stored", "OLD")}) AND ${hasName(table)}`;
+  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isStored(names, "OLD")} AND ${hasName(table)}`;
   return [
     own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
@@ -171,6 +169,11 @@ function replaceTriggers(
     own.make("replaced.update", `AFTER UPDATE ${ofOthers} ${on} WHEN ${isLeft}`, settle),
     own.make("gone", gone, recordDelete(names, recordedTimeSql("OLD"))),
   ];
+}
+
+function isStored(names: TombstoneNames, row: string): string {
+  const { table } = names;
+  return `EXISTS (SELECT 1 FROM "${table.name}" AS stored WHERE ${names.sameKey("stored", row)})`;
 }
 
 function hasKey(names: TombstoneNames, row: string): string {
@@ -194,7 +197,12 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
  */
 function forgetOlder(names: TombstoneNames): string {
   return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
-    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${IS_OF_NOW})`;
+    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isOfNow(names)})`;
+}
+
+/** True for a tombstone of the millisecond, unless a rule of the table has deleted the arriving row again. */
+function isOfNow(names: TombstoneNames): string {
+  return `repsync_is_own = ${IS_OWN} AND repsync_taken_at = ${TRIGGER_NOW} AND ${isStored(names, "NEW")}`;
 }
 
 /** Unique keys by which a row can replace one with another upsert key. */

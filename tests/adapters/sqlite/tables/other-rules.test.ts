@@ -96,6 +96,24 @@ scenes(
 );
 
 scenes(
+  "D-7.6 a rule that deletes the very row that is written leaves a tombstone",
+  `CREATE TRIGGER made AFTER INSERT ON items WHEN NEW.v = 9 BEGIN DELETE FROM items WHERE k = NEW.k; END;
+    CREATE TRIGGER changed AFTER UPDATE ON items WHEN NEW.v = 9 BEGIN DELETE FROM items WHERE k = NEW.k; END`,
+  async ({ storage, program, table, listed }) => {
+    program.run("INSERT INTO items VALUES ('own', ?1, 1), ('b', ?1, 1)", [OLD]);
+    await writeTo(
+      storage,
+      table("items"),
+      asWrites(["a", "b"].map((k) => ({ k, at: LATER, v: 9 }))),
+    );
+    program.run("UPDATE items SET v = 9, at = ? WHERE k = 'own'", [LATER]);
+    expect(program.query("SELECT k FROM items").values()).toEqual([]);
+    const [a, b, own] = await listed("items");
+    expect([a, b, own?.[0]]).toEqual([["a", LATER], ["b", LATER], "own"]);
+  },
+);
+
+scenes(
   "D-7.6 a rule that deletes because of an erasure leaves tombstones, and the erasure none",
   `CREATE TRIGGER rule AFTER DELETE ON items WHEN OLD.k = 'a'
     BEGIN DELETE FROM items WHERE k <> 'a'; DELETE FROM parts; END`,

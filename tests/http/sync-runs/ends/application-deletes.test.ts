@@ -131,6 +131,26 @@ for (const [backend, makeTable] of MAKE_TABLES) {
       }
     }
 
+    test("D-7.6.4 rows that a rule of one end deletes as they arrive or change are deleted at the other end", async () => {
+      const remote = await startEnd(["items"], null);
+      const local = await startEnd(["items"], items, remote);
+      const gone = "begin delete from items where k = new.k";
+      await local.sql.unsafe(
+        backend === POSTGRESQL
+          ? `create function public.refuse() returns trigger language plpgsql as $$ ${gone}; return null; end $$;
+            create trigger refuse after insert or update on items for each row when (new.parent = new.k) execute function public.refuse()`
+          : `create trigger refuse after insert on items when new.parent = new.k ${gone}; end;
+            create trigger change after update on items when new.parent = new.k ${gone}; end`,
+      );
+      await remote.app.push("items", { records: [row("a"), row("b"), row("c", "c")] });
+      await run(local, 2);
+      for (const end of [local, remote])
+        expect(await rows(end)).toEqual(["a of null", "b of null"]);
+      await local.sql`update items set parent = k, at = ${new Date().toISOString()} where k = 'b'`;
+      await run(local, 2);
+      for (const end of [local, remote]) expect(await rows(end)).toEqual(["a of null"]);
+    });
+
     if (backend === SQLITE_FILE) {
       test("D-7.6.4 of a table that took the place of another nothing is deleted, and a repair sets it right after the next start", async () => {
         const remote = await startEnd(["items"], null);
