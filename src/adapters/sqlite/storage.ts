@@ -12,6 +12,7 @@ import { dumpFile } from "./copies/file-dump.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
 import type { OpenSqlite } from "./driver/driver.ts";
+import { schemaVersion } from "./driver/sql.ts";
 import { examineFile, prepareFacts } from "./driver/store-facts.ts";
 import {
   DEFINITION_TABLES,
@@ -113,10 +114,6 @@ export class SqliteStorage implements FullStorage {
   async close(): Promise<void> {
     await this.#database.close();
   }
-}
-
-function schemaVersion(database: SqliteDatabase): number {
-  return Number(database.all("PRAGMA schema_version")[0]?.["schema_version"]);
 }
 
 class SqliteTableStore extends TableReader implements TableStore {

@@ -1,5 +1,6 @@
 // Names in statements, and the unique keys that tables have.
 import type { SqliteDatabase } from "./database.ts";
+import type { SqliteWork } from "./run-body.ts";
 
 /** The column of an INTEGER PRIMARY KEY, which has no index. */
 const ROW_NUMBER =
@@ -33,6 +34,11 @@ export function uniqueKeys(database: SqliteDatabase, tableName: string): readonl
       const ofColumns = isGenerated ? "" : `OF ${columns.map(quotedName).join(", ")}`;
       return { columns, isTaken: isTaken.join(" AND "), ofColumns };
     });
+}
+
+/** The same number twice means that no process has changed a schema in between. */
+export function schemaVersion(work: SqliteWork): number {
+  return Number(work.all("PRAGMA schema_version")[0]?.["schema_version"]);
 }
 
 /** Quotes a name, which may have any characters. */

@@ -1,7 +1,9 @@
-// Binds records to the statements that write them.
+// Binds records to the statements that write them, and knows whether rules of other programs follow.
 import type { Column, ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { SqliteValue } from "../driver/driver.ts";
+import type { SqliteWork } from "../driver/run-body.ts";
+import { schemaVersion } from "../driver/sql.ts";
 import { valueEncoder } from "./column-values.ts";
 import { type ForeignTables, rowOrder } from "./order-column.ts";
 
@@ -37,6 +39,9 @@ interface BoundColumn {
 /** Absent columns make many combinations. */
 const MAX_SHAPES = 64;
 
+const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
+  WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name NOT GLOB 'repsync_*' LIMIT 1`;
+
 export class RowBinder {
   readonly #table: Table;
   readonly #foreign: ForeignTables;
@@ -44,6 +49,7 @@ export class RowBinder {
   readonly #whole: RowShape;
   /** By column names. */
   readonly #parts = new Map<string, RowShape>();
+  #foreignTrigger = { version: -1, isThere: false };
 
   constructor(table: Table, foreign: ForeignTables) {
     this.#table = table;
@@ -60,6 +66,16 @@ export class RowBinder {
       values.push(encode(row[column.name] ?? null));
     }
     return { write, shape: this.#whole, values };
+  }
+
+  /** True where another program has a trigger on the table. It is looked for anew once a schema has changed. */
+  hasForeignTrigger(work: SqliteWork): boolean {
+    const version = schemaVersion(work);
+    if (version !== this.#foreignTrigger.version) {
+      const isThere = work.all(FOREIGN_TRIGGER, [this.#table.name]).length > 0;
+      this.#foreignTrigger = { version, isThere };
+    }
+    return this.#foreignTrigger.isThere;
   }
 
   #bindPart(write: RowWrite): BoundWrite {

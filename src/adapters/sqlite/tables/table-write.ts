@@ -28,9 +28,6 @@ type TableWriteRules = Pick<DecisionRule<never>, "conflict" | "stamps">;
 /** `passed over`: a trigger left the record out without an error. */
 type RecordFate = "changed" | "same" | "kept" | "passed over";
 
-const FOREIGN_TRIGGER = `SELECT 1 FROM sqlite_schema
-  WHERE type = 'trigger' AND tbl_name = ? COLLATE NOCASE AND name NOT GLOB 'repsync_*' LIMIT 1`;
-
 const BEGIN_MOMENT = "INSERT INTO repsync_moment (now, table_name) VALUES (?, ?)";
 const END_MOMENT = "DELETE FROM repsync_moment";
 
@@ -79,7 +76,7 @@ export class TableWrite {
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = zonelessFrom(table, this.#aheadLimit);
     this.#writesTime = writesTime(table);
-    this.#hasForeignTrigger = database.all(FOREIGN_TRIGGER, [table.name]).length > 0;
+    this.#hasForeignTrigger = binder.hasForeignTrigger(database);
   }
 
   get written(): Written {
@@ -118,8 +115,8 @@ export class TableWrite {
   }
 
   #setMoment(tableName: string): void {
+    if (this.#isMoment) this.#database.run(END_MOMENT);
     this.#isMoment = true;
-    this.#database.run(END_MOMENT);
     this.#database.run(BEGIN_MOMENT, [keptTime(formatMs(this.#nowMs)), tableName]);
   }
 

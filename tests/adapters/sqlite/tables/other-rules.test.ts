@@ -80,6 +80,17 @@ for (const event of ["DELETE", "INSERT"] as const) {
   );
 }
 
+scenes("D-7.6 so does a rule that comes between two writes", "SELECT 1", async (scene) => {
+  const items = scene.table("items");
+  const write = (k: string) => writeTo(scene.storage, items, asWrites([{ k, at: LATER, v: 1 }]));
+  await write("before");
+  scene.program.run(
+    "CREATE TRIGGER rule AFTER INSERT ON items BEGIN DELETE FROM items WHERE k <> NEW.k; END",
+  );
+  await write("after");
+  expect(await scene.listed("items")).toEqual([["before", LATER]]);
+});
+
 scenes(
   "D-7.6 a rule that replaces a row by deleting it first deletes nothing",
   `CREATE TRIGGER rule AFTER INSERT ON items WHEN NEW.k = 'a'
