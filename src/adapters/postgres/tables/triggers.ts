@@ -205,7 +205,7 @@ function timeText({ table }: Layout, row: string): string {
  * Makes or drops the trigger that stamps a row of a stamped table before another program writes it, as `stampFate` decides. D-14.2. A new
  * row meets a row of its key, too, which `on conflict do update` may change. It waits for whoever is deleting that, whose tombstone comes
  * with the end of the statement, and takes back the lock of the wait, which would hold up others. In other isolation levels it would fail.
- * What a body of repsync empties, by `on delete set null`, is 1 µs later than it was, so that a later version wins.
+ * Where a body of repsync only empties columns that travel, by `on delete set null`, the row is 1 µs later, so that a later version wins.
  */
 function stampTriggerText(layout: Layout): string {
   const { name, slot, table } = layout;
@@ -223,11 +223,16 @@ function stampTriggerText(layout: Layout): string {
       `select d.deleted_at from ${layout.deleted} as d where ${layout.sameKey("d", "new")}`,
     );
   }
+  // As texts, as JSON has no equality, and its operators do not read all that it may hold.
+  const texts = (row: string) =>
+    table.movedColumns.map(({ name }) => `${row}.${quoted(name)}::text`);
+  const [before, after] = [texts("old"), texts("new")];
+  const left = after.map((text, i) => `coalesce(${text}, ${before[i]})`);
+  const empties = `(${after}) is distinct from (${before}) and (${left}) is not distinct from (${before})`;
   return `create or replace function ${call} returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
 declare ${NOW_AND_AHEAD}
-  repsync_empties bool := ${IS_CAUSED} and tg_op = 'UPDATE' and not exists (select from json_each(to_json(new)) as n
-    where n.value::text <> 'null' and n.value::text is distinct from (to_json(old) -> n.key)::text);
+  repsync_empties bool;
 begin
   if ${namedNow(layout)} is distinct from tg_relid then return new; end if;
   if tg_op = 'UPDATE' and new.${at} is null then new.${at} = old.${at};
@@ -242,6 +247,7 @@ begin
     exception when sqlstate 'RS001' then null;
     end;
   end if;
+  if ${IS_CAUSED} and tg_op = 'UPDATE' then repsync_empties := ${empties}; end if;
   select greatest(case when repsync_empties then 'epoch' else repsync_now end, max(seen.at) + interval '1 microsecond') into new.${at}
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
   if repsync_empties then insert into repsync._told (slot, at) values (${slot}, new.${at}); end if;

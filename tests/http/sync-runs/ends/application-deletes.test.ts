@@ -14,23 +14,35 @@ const ENTRY: TableEntry = {
   timestamp_column: "at",
   upsert_key: ["k"],
   deletes: true,
-  columns: { k: { type: "text" }, parent: { type: "text" }, at: { type: "datetime" } },
+  columns: {
+    k: { type: "text" },
+    parent: { type: "text" },
+    at: { type: "datetime" },
+    j: { type: "json" },
+  },
 };
 const OLD = "2026-01-01T00:00:00Z";
 
 /** Makes a table of the application, without the rows whose parent is deleted. */
 type MakeTable = (name: string, parents: string) => string;
 
+/** The registry does not have the column `changed`. */
 const MAKE_TABLES = new Map<Backend, MakeTable>([
   [
     POSTGRESQL,
     (name, parents) => `create table public.${name} (k text collate "C" primary key,
-      at timestamptz, parent text collate "C" references public.${parents} on delete cascade)`,
+      at timestamptz, j json, changed timestamptz,
+      parent text collate "C" references public.${parents} on delete cascade);
+      create or replace function public.change() returns trigger language plpgsql as $$ begin
+        new.changed = clock_timestamp();
+        return new;
+      end $$;
+      create trigger change before update on public.${name} for each row execute function public.change()`,
   ],
   [
     SQLITE_FILE,
     // A rule of SQLite does not set itself off unless the connection says so, and foreign keys do nothing there.
-    (name, parents) => `create table ${name} (k text primary key, at text, parent text);
+    (name, parents) => `create table ${name} (k text primary key, at text, parent text, j text);
       create trigger rule_${name} after delete on ${parents} begin
         delete from ${name} where k in (with recursive gone (k) as (select old.k
           union select child.k from ${name} as child join gone on child.parent = gone.k) select k from gone);
@@ -47,7 +59,7 @@ interface End {
 }
 
 function row(k: string, parent: string | null = null) {
-  return { k, parent, at: OLD };
+  return { k, parent, at: OLD, j: "\0" };
 }
 
 async function rows({ app }: End): Promise<readonly string[]> {
