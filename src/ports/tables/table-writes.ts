@@ -1,15 +1,12 @@
+import type { ConvertedRow } from "../../domain/sync/rows/convert.ts";
 import type { StampRule } from "../../domain/sync/rows/stamp.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { Row, Table, WriteConflict } from "../../domain/sync/table/table.ts";
 
 /** One record of a push, converted and checked by the domain. */
-export interface RowWrite {
+export interface RowWrite extends ConvertedRow {
   /** Position of the record in the request, from 0; failures name it. */
   readonly index: number;
-  /** The table's `pushColumns`. An absent one stays as it is, and is null in a new row. */
-  readonly row: Row;
-  /** Why the record fails where its row would be new and no tombstone keeps it out; absent where it may be new. */
-  readonly refusedIfNew?: string;
 }
 
 /** A tombstone that arrived, converted and checked by the domain. */
@@ -45,7 +42,7 @@ export interface WriteRule {
 
 /** The result of a write. Positions are those of the records. */
 export interface WrittenRows {
-  /** The records that the store refused or that may not be new; the others were written, kept or needed no change. */
+  /** The records that the store refused or that must not be written; the others were written, kept or needed no change. */
   readonly failures: readonly WriteFailure[];
   /** The records that were not written because the row here, or a tombstone, is newer, or because of its owner. */
   readonly kept: readonly number[];

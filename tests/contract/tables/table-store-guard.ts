@@ -3,7 +3,7 @@ import { formatMs } from "../../../src/domain/shared/time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { ConflictRule, Row } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
-import { writeTo } from "../../support/rows/write-to.ts";
+import { type WrittenTo, writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
 import { type StoreHarness, storeTests } from "../harness.ts";
 import { heldRows } from "../held-values.ts";
@@ -89,6 +89,34 @@ function rankTests(
     const kept = rows.flatMap(({ stays }, index) => (stays ? [index] : []));
     const told = { failures: [], changed: rows.length - kept.length, deleted: 0 };
     expect({ ...outcome, kept: inOrder(outcome.kept) }).toEqual({ ...told, kept });
+  });
+
+  it(`D-7.7 a guard ${rule} keeps out a refused record that ranks below the row here, and no other is written`, async (storage, store) => {
+    const definition = makeTable(entry);
+    const table = await TableUnderTest.prepare(storage, definition);
+    const nowMs = store.nowMs();
+    const rowsAt = (times: readonly TestTime[]) =>
+      heldRows(
+        harness,
+        definition,
+        times.map((at, i) => ({ k: RANKS[i]?.[0] ?? "", at: timeOf(nowMs, at), v: 1 })),
+      );
+    const here = rowsAt(RANKS.map(([, at]) => at));
+    await table.write(...here);
+    const places = rowsAt(RANKS.map(([, , at]) => at)).map(({ v: _, ...place }) => place);
+    const writes = [...places, { k: "new", at: timeOf(nowMs, -1) }].map((row, index) => ({
+      ...{ index, row, refused: "Not this" },
+    }));
+    const indexes = RANKS.map((_, index) => index);
+    const kept = indexes.filter((index) => RANKS[index]?.[3] === true);
+    const failed = [...indexes, RANKS.length].filter((index) => !kept.includes(index));
+    const failures = failed.map((index) => ({ index, message: "Not this" }));
+    const outcome = await writeTo(storage, definition, writes, options);
+    expect(told(outcome)).toEqual({ failures, kept, changed: 0, deleted: 0 });
+    const all = writes.map(({ index }) => ({ index, message: "Not this" }));
+    const restored = await writeTo(storage, definition, writes, { conflict: "restore" });
+    expect(told(restored)).toEqual({ failures: all, kept: [], changed: 0, deleted: 0 });
+    expect(byKey(await table.rows())).toEqual(byKey(here));
   });
 
   it(`D-7.1 a guard ${rule} ranks days`, async (storage, store) => {
@@ -243,6 +271,11 @@ function batchTests(harness: StoreHarness<Parts>): void {
 
 function timeOf(nowMs: number, time: TestTime): string | null {
   return typeof time === "number" ? formatMs(nowMs + time * 60_000) : time;
+}
+
+function told({ failures, kept, ...others }: WrittenTo): WrittenTo {
+  const sorted = failures.toSorted((a, b) => a.index - b.index);
+  return { ...others, failures: sorted, kept: inOrder(kept) };
 }
 
 function inOrder(positions: readonly number[]): number[] {

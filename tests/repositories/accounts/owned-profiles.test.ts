@@ -152,6 +152,20 @@ function travelTests(harness: ReputationHarness): void {
     }
     expect(await look()).toBeNull();
   });
+
+  it("D-8.1 a refused record fails without a row, and nothing is noted", async (parts, store) => {
+    const ana = await Owned.make(new Scene(parts, store));
+    await parts.storage.documents.transact({ name: "test" }, (tx) =>
+      tx.tables.change(PROFILES, "username", "ana", null),
+    );
+    const look = await ana.lateFrom();
+    const writes = [{ index: 0, row: { username: "ana", updated_at: old }, refused: "Not this" }];
+    const failures = [{ index: 0, message: "Not this" }];
+    const options = { ...GUARD, isOwnRun: true };
+    const outcome = await writeTo(parts.storage, PROFILES, writes, options);
+    expect(outcome).toEqual({ ...NOTHING, failures });
+    expect(await look()).toBeNull();
+  });
 }
 
 function verifiedTests(harness: ReputationHarness): void {

@@ -29,7 +29,7 @@ import type { VersionedDeps } from "../driver/versions.ts";
 import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
-import { setNumber, type Upsert, withTime } from "./upserts.ts";
+import { mayInsert, setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** Margin of lateness: a commit takes time to become visible, and runs have clocks of their own. */
 const MARGIN_MS = 5_000;
@@ -116,7 +116,7 @@ export class RowWrites {
     const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
     const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
     const hasTime = (upsert: Upsert) => isTimeless || isKey || setsTime(table, upsert);
-    return upserts.every((one) => one.refusedIfNew === undefined && hasTime(one));
+    return upserts.every((one) => mayInsert(one) && hasTime(one));
   }
 
   /** Throws `PartlyLate` unless all or none of the late rows have changed. */

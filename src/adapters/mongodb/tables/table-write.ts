@@ -16,7 +16,7 @@ import { Rerun, type TransactionScope, tryTransaction } from "../driver/transact
 import { type ChangedNames, namesChangedBy, type VersionedDeps } from "../driver/versions.ts";
 import { PartlyLate, RowWrites } from "./row-writes.ts";
 import { RefusedUpsert } from "./upsert-sender.ts";
-import { planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
+import { mayInsert, planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** After so many new rows, the next write to the table is expected to have new rows only. */
 const MIN_LOAD_ROWS = 100;
@@ -167,7 +167,7 @@ export class TableWrite {
 
 /** True when the records can be inserted, if all keys are new. */
 function isForInserts({ upserts, ordered }: UpsertPlan): boolean {
-  return !ordered && upserts.every(({ refusedIfNew }) => refusedIfNew === undefined);
+  return !ordered && upserts.every(mayInsert);
 }
 
 function changedPeople(

@@ -22,15 +22,11 @@ const FIELD_BYTES = 80;
 /** Upserts are sorted in parts by so many bits of their hashes. */
 const PART_BITS = 8;
 
-export interface Upsert {
-  readonly index: number;
-  readonly row: Row;
+export interface Upsert extends RowWrite {
   /** Equal for records with the same key. */
   readonly keyText: string;
   /** The canonical time; null without one. */
   readonly time: string | null;
-  /** As in `RowWrite`. */
-  readonly refusedIfNew: string | undefined;
   readonly estimatedBytes: number;
   readonly filter: Document;
   readonly update: Document;
@@ -61,9 +57,10 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
   /** By the first bits of the hashes of keys. */
   const parts = new Map<number, HashedUpsert[]>();
   const keys = new Set<string>();
-  for (const { index, row, refusedIfNew } of writes) {
+  for (const write of writes) {
     yield;
-    const upsert = { index, refusedIfNew, ...makeUpsert(table, row) };
+    const { index } = write;
+    const upsert = makeUpsert(table, write);
     if (isTooLarge(upsert)) {
       failures.push({ index, message: "The row is larger than the 16 MiB that MongoDB can store" });
       continue;
@@ -78,9 +75,13 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
 
 /** The record with another time. */
 export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
-  const { index, row, refusedIfNew } = upsert;
-  const timed = makeUpsert(table, { ...row, [table.timestampColumn ?? ""]: time });
-  return { index, refusedIfNew, ...timed };
+  const row = { ...upsert.row, [table.timestampColumn ?? ""]: time };
+  return makeUpsert(table, { ...upsert, row });
+}
+
+/** True for a record that may be new. */
+export function mayInsert({ refused, refusedIfNew }: Upsert): boolean {
+  return refused === undefined && refusedIfNew === undefined;
 }
 
 export function setNumber({ update, document }: Upsert, id: Long): void {
@@ -114,7 +115,8 @@ export function storedFields(table: Table, row: Row): Readonly<Fields> {
   return fields;
 }
 
-function makeUpsert(table: Table, row: Row): Omit<Upsert, "index" | "refusedIfNew"> {
+function makeUpsert(table: Table, write: RowWrite): Upsert {
+  const { row } = write;
   const filter = storedKey(table, row);
   const { timeField, updateNames } = layoutOf(table);
   const changed: Fields = {};
@@ -130,7 +132,7 @@ function makeUpsert(table: Table, row: Row): Omit<Upsert, "index" | "refusedIfNe
     inserted[KEY_TIME_FIELD] = storeTime(time, row[time.name]);
   }
   return {
-    row,
+    ...write,
     keyText: keyText(table, row),
     time: rowTime(table, row),
     estimatedBytes: [filter, changed, inserted].reduce(addBytes, UPSERT_BYTES),

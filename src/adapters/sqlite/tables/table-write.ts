@@ -136,10 +136,9 @@ export class TableWrite {
   }
 
   #write(arriving: BoundWrite): void {
-    const { index, refusedIfNew } = arriving.write;
-    const isNew = refusedIfNew !== undefined && this.#buries.orderAt(keyOf(arriving)) === null;
-    if (isNew && !this.#isKeptOut(arriving)) {
-      this.#failures.push({ index, message: refusedIfNew });
+    const { index, refusedIfNew, refused = refusedIfNew } = arriving.write;
+    if (refused !== undefined && this.#isRefused(arriving)) {
+      this.#failures.push({ index, message: refused });
       return;
     }
     const { stamps } = this.#rules;
@@ -166,6 +165,14 @@ export class TableWrite {
       if (message === null) throw error;
       this.#failures.push({ index, message });
     }
+  }
+
+  /** True for a record that fails: it is not kept out, and the row here does not let it through. */
+  #isRefused(bound: BoundWrite): boolean {
+    const here = this.#buries.orderAt(keyOf(bound));
+    const isOnlyIfNew = bound.write.refused === undefined;
+    if (here !== null && (isOnlyIfNew || this.#isNewer(here, bound))) return false;
+    return !this.#isKeptOut(bound);
   }
 
   /** The record with its time; null for a record that is not to be written. D-14.2. */
@@ -201,11 +208,15 @@ export class TableWrite {
     const stored = this.#stored(bound);
     if (stored === null) return this.#writeAnyway(bound);
     if (order !== "" && stored.order === order && !stored.isChanged) return "same";
-    if (rankTimes(parseDateTime(order), parseDateTime(stored.order), this.#aheadLimit) >= 0) {
-      return this.#writeAnyway(bound);
-    }
+    if (!this.#isNewer(stored.order, bound)) return this.#writeAnyway(bound);
     this.#earliestKept = earlier(this.#earliestKept, stored.order);
     return "kept";
+  }
+
+  /** True when the guard keeps out a record, by the `repsync_order` of the row here. */
+  #isNewer(here: string, bound: BoundWrite): boolean {
+    const time = parseDateTime(orderOf(bound));
+    return this.#isGuarded && rankTimes(time, parseDateTime(here), this.#aheadLimit) < 0;
   }
 
   /** True when nothing tells which of two rows without a time is newer. D-14.2. */

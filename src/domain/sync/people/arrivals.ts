@@ -1,4 +1,5 @@
 // Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
+import type { ConvertedRow } from "../rows/convert.ts";
 import { keyText } from "../rows/row-text.ts";
 import { ranksBelow, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
@@ -39,7 +40,7 @@ export function peopleOf(rows: Iterable<Row>): readonly string[] {
 }
 
 /** Decides about records one after the other, each as if those before were written; a step for each. */
-export function* meetPeople<Arriving extends { readonly index: number; readonly row: Row }>(
+export function* meetPeople<Arriving extends ConvertedRow & { readonly index: number }>(
   table: Table,
   arriving: readonly Arriving[],
   rules: ArrivalRules,
@@ -50,7 +51,7 @@ export function* meetPeople<Arriving extends { readonly index: number; readonly 
   const erased: number[] = [];
   const mergedTimes: (string | null)[] = [];
   for (const record of arriving) {
-    const fate = fateOf(table, record.row, here, rules);
+    const fate = fateOf(table, record, here, rules);
     if (fate === "kept") kept.push(record.index);
     else if (fate === "erased") erased.push(record.index);
     else if (fate === record.row) records.push(record);
@@ -80,7 +81,7 @@ export function tombstonesLeft<Buried extends Tombstone>(
 /** The row to write, or why there is none. `here` gets the row, as later records of its key will find it. */
 function fateOf(
   table: Table,
-  row: Row,
+  { row, refused }: ConvertedRow,
   here: Map<string, Row>,
   { facts, aheadLimit, conflict }: ArrivalRules,
 ): Row | "kept" | "erased" {
@@ -88,6 +89,7 @@ function fateOf(
   if (known === undefined) return row;
   const { erased } = known;
   if (erased !== null && isLeftOut(rowTime(table, row), erased, aheadLimit)) return "erased";
+  if (refused !== undefined) return row;
   const key = keyText(table, row);
   const stored = here.get(key);
   const isGuarded = stored !== undefined && conflict === "newer";

@@ -20,17 +20,28 @@ import {
   parseDateTime,
 } from "../../shared/time.ts";
 import type { ColumnType } from "../table/column-types.ts";
-import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
-import { isTimeless } from "./row-time.ts";
+import {
+  type Column,
+  type ColumnValue,
+  type Row,
+  type Table,
+  timestampColumnOf,
+} from "../table/table.ts";
+import { isTimeless, rowTimeText } from "./row-time.ts";
+
+/** A record that can be written, or kept out. */
+export interface ConvertedRow {
+  /** The table's `pushColumns`. An absent one stays as it is, and is null in a new row. */
+  readonly row: Row;
+  /** Why it fails where its row would be new and no tombstone keeps it out; absent where it may be new. */
+  readonly refusedIfNew?: string;
+  /** Why it fails where no newer row and no tombstone keeps it out; absent where it may be written. */
+  readonly refused?: string;
+}
 
 export type ConvertedRecord =
-  | {
-      readonly row: Row;
-      readonly problem: null;
-      /** Why the row is refused where its key is new: a column that may not be null was not sent. */
-      readonly refusedIfNew?: string;
-    }
-  | { readonly row: null; readonly problem: string; readonly refusedIfNew?: never };
+  | (ConvertedRow & { readonly problem: null })
+  | { readonly row: null; readonly problem: string };
 
 type ConvertedValue = { readonly value: ColumnValue } | { readonly problem: string };
 
@@ -81,6 +92,15 @@ export function convertPulled(table: Table, record: JsonValue): ConvertedRecord 
   const needed = columns.find(({ name, nullable }) => !nullable && !Object.hasOwn(row, name));
   if (needed === undefined) return { row, problem: null };
   return { row, problem: null, refusedIfNew: `${needed.name} must not be null` };
+}
+
+/** A refused record as its key and time, by which a newer row or a tombstone may keep it out; it fails without them. D-7.7. */
+export function placeOfRefused(table: Table, record: JsonObject, refused: string): ConvertedRecord {
+  const time = timestampColumnOf(table);
+  if (time === null) return failed(refused);
+  const columns = [{ ...time, nullable: true }, ...table.keyColumns];
+  const { row } = convertFields(columns, { ...record, [time.name]: rowTimeText(table, record) });
+  return row === null ? failed(refused) : { row, problem: null, refused };
 }
 
 /** By its column's type. S-4.2.8. */

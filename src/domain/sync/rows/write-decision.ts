@@ -2,18 +2,15 @@
 // D-3.6, D-7.1, D-7.4, D-7.6.
 import { compareDateTimes } from "../../shared/time.ts";
 import { isVersioned, type Row, type Table, type WriteConflict } from "../table/table.ts";
+import type { ConvertedRow } from "./convert.ts";
 import type { RecordFailure } from "./push-result.ts";
 import { keyText } from "./row-text.ts";
 import { aheadLimit, earliestTime, isTimeless, rankTimes } from "./row-time.ts";
 import { FIRST_STAMP, type StampRule, stampFate } from "./stamp.ts";
 import { outlives, type Tombstone } from "./tombstone.ts";
 
-/** A record to be written, with the table's `pushColumns`. An absent column stays as it is, and is null in a new row. */
-export interface ArrivingRecord {
+export interface ArrivingRecord extends ConvertedRow {
   readonly index: number;
-  readonly row: Row;
-  /** Why it fails where its row would be new; absent where it may be new. */
-  readonly refusedIfNew?: string | undefined;
   /** The `keyText` of its row. */
   readonly keyText: string;
   /** Its canonical time; null when it has none. */
@@ -156,12 +153,9 @@ class Decision<Arriving extends ArrivingRecord> {
   }
 
   meet(arriving: Arriving): void {
-    const { index, row, refusedIfNew, keyText: text } = arriving;
+    const { index, row, keyText: text } = arriving;
     const here = this.#rows.get(text);
-    if (here === undefined && refusedIfNew !== undefined && !this.#keepsOut(arriving)) {
-      this.#done.failures.push({ index, message: refusedIfNew });
-      return;
-    }
+    const refused = arriving.refused ?? (here === undefined ? arriving.refusedIfNew : undefined);
     // Another program may have written the row anew.
     if (here !== undefined) this.#forgetOutlived(text, here.time);
     const record = this.#stamped(arriving, here);
@@ -173,7 +167,8 @@ class Decision<Arriving extends ArrivingRecord> {
     } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
       this.#done.kept.push(index);
       this.#keptTimes.push(here.time);
-    } else if (here !== undefined && this.#isUndecided(here, record)) this.#done.kept.push(index);
+    } else if (refused !== undefined) this.#done.failures.push({ index, message: refused });
+    else if (here !== undefined && this.#isUndecided(here, record)) this.#done.kept.push(index);
     else this.#write(record, here);
   }
 

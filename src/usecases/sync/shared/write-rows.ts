@@ -86,10 +86,9 @@ export async function planWrites<Sent extends JsonValue>(
   const failures: (RecordFailure & { readonly record: Sent })[] = [];
   for (const [index, record] of records.entries()) {
     if (turns.isOver) await turns.next();
-    const { row, refusedIfNew, problem } = convert(record);
+    const { row, problem, ...refusals } = convert(record);
     if (row === null) failures.push({ index, message: problem, record });
-    else if (refusedIfNew === undefined) writes.push({ index, row });
-    else writes.push({ index, row, refusedIfNew });
+    else writes.push({ index, row, ...refusals });
   }
   return { writes, failures };
 }

@@ -5,13 +5,12 @@ import type { JsonObject } from "../../../domain/shared/json.ts";
 import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
 import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
-import { convertPulled, convertValue } from "../../../domain/sync/rows/convert.ts";
-import { recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { convertPulled, placeOfRefused } from "../../../domain/sync/rows/convert.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { outlives } from "../../../domain/sync/rows/tombstone.ts";
+import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
-import { isVersioned, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { MovedRecords } from "../shared/run-context.ts";
 import {
@@ -113,49 +112,22 @@ export class RecordWriter {
     const { deps, table, silent } = this.#transfer;
     const { writes, failures } = await planWrites(deps, records, (record) => {
       const converted = convertPulled(table, record);
-      if (converted.row === null) return converted;
+      if (converted.row === null) return placeOfRefused(table, record, converted.problem);
       return { ...converted, row: withoutEmpty(converted.row, silent) };
     });
-    const isGuarded = options.conflict === "newer";
-    const older = isGuarded ? await this.#olderOf(failures) : new Set();
-    const newer = failures.filter((one) => !older.has(one));
-    const refused = await this.#withoutErased(newer);
-    const places = failures.filter((one) => older.has(one)).map((one) => placeWrite(table, one));
-    const all = [...writes, ...places].sort((a, b) => a.index - b.index);
-    const plan = { records, writes: all, refused };
+    const refused = await this.#withoutErased(failures);
+    const plan = { records, writes, refused };
     const extras = (outcome: WriteOutcome) => {
       const { rejected, accepted, here } = sortOut(plan, outcome);
       return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
     };
-    const outcome = await commitRows(this.#transfer, { ...options, writes: all }, extras);
+    const outcome = await commitRows(this.#transfer, { ...options, writes }, extras);
     const { rejected, accepted } = sortOut(plan, outcome);
     rejections.settle(rejected, accepted);
     const stayed = outcome.kept.map((index) => recordAt(records, index));
     const changed = outcome.changed + (await fillColumns(this.#transfer, stayed));
-    const erased = outcome.erased.length + newer.length - refused.length;
+    const erased = outcome.erased.length + failures.length - refused.length;
     return { rejected, kept: stayed.length, stayed, erased, changed };
-  }
-
-  /** Refused records that the row or tombstone here keeps out anyway. D-7.6, D-11.10. */
-  async #olderOf(refused: readonly RefusedRecord[]): Promise<ReadonlySet<unknown>> {
-    const { deps, table } = this.#transfer;
-    const keys = new Map(refused.map((one) => [one, rowKey(table, one.record)]));
-    const usable = [...keys.values()].filter((key) => key.isUsable).map((key) => key.columns);
-    if (usable.length === 0) return new Set();
-    const rows = isVersioned(table) ? await deps.tables.byKeys(table, usable, "sent") : [];
-    const tombstones = table.deletes ? await deps.tombstones.byKeys(table, usable) : [];
-    const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
-    const deleted = new Map(tombstones.map((one) => [keyText(table, one.key), one.deletedAt]));
-    const limit = aheadLimit(deps.clock.nowMs());
-    const older = refused.filter((one) => {
-      const text = keys.get(one)?.text ?? "";
-      const time = rowTime(table, one.record);
-      const deletedAt = deleted.get(text);
-      if (deletedAt !== undefined && !outlives(time, deletedAt, limit)) return true;
-      const here = times.get(text);
-      return here !== undefined && rankTimes(time, here, limit) < 0;
-    });
-    return new Set(older);
   }
 
   /** Refused records without those of people who were erased here. D-8.2. */
@@ -169,16 +141,6 @@ export class RecordWriter {
       return erased === null || !isLeftOut(rowTime(table, record), erased, limit);
     });
   }
-}
-
-/** A write in place of a refused record: the store keeps it out, and notes the row or tombstone that it has. D-7.4, D-7.6. */
-function placeWrite(table: Table, { index, record, message }: RefusedRecord): RowWrite {
-  const column = table.columns.find(({ name }) => name === table.timestampColumn);
-  const hasTime = column !== undefined && rowTime(table, record) !== null;
-  const converted = hasTime ? convertValue(column, record[column.name] ?? null) : { value: null };
-  const time = "value" in converted ? converted.value : null;
-  const row = { ...rowKey(table, record).columns, [table.timestampColumn ?? ""]: time };
-  return { index, row, refusedIfNew: message };
 }
 
 /** `here`: the rows that are here as they came. */

@@ -212,22 +212,41 @@ function guardTests(harness: StoreHarness<TombstoneParts>): void {
     });
   }
 
-  it("D-7.6 a record that may not be new is kept out like any other, and refused where its tombstone does not", async (parts, store) => {
+  for (const field of ["refusedIfNew", "refused"]) {
+    it(`D-7.6 a record with ${field} is kept out like any other, and fails where its tombstone does not`, async (parts, store) => {
+      const items = await ItemsWithDeletes.prepare(parts);
+      const deletedAt = at(store, -20);
+      for (const k of ["a", "b"]) await items.bury(k, deletedAt);
+      const { cursor } = await items.page();
+      const rows = [
+        { k: "a", at: deletedAt, v: 1 },
+        { k: "b", at: behind(deletedAt), v: 1 },
+        { k: "c", at: deletedAt, v: 1 },
+      ];
+      const writes = asWrites(rows).map((write) => ({ ...write, [field]: "Not new" }));
+      const failures = [1, 2].map((index) => ({ index, message: "Not new" }));
+      const outcome = { failures, kept: [0], changed: 0, deleted: 0 };
+      expect(await writeTo(parts, ITEMS, writes, GUARDED)).toEqual(outcome);
+      expect(await items.rows()).toEqual([]);
+      expect(await items.listed(cursor)).toEqual([["a", deletedAt]]);
+    });
+  }
+
+  it("D-7.6 a refused record is kept out by the tombstone beside which a row stands", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const deletedAt = at(store, -20);
-    for (const k of ["a", "b"]) await items.bury(k, deletedAt);
-    const { cursor } = await items.page();
-    const rows = [
-      { k: "a", at: deletedAt, v: 1 },
-      { k: "b", at: behind(deletedAt), v: 1 },
-      { k: "c", at: deletedAt, v: 1 },
-    ];
-    const writes = asWrites(rows).map((write) => ({ ...write, refusedIfNew: "Not new" }));
-    const failures = [1, 2].map((index) => ({ index, message: "Not new" }));
-    const outcome = { failures, kept: [0], changed: 0, deleted: 0 };
-    expect(await writeTo(parts, ITEMS, writes, GUARDED)).toEqual(outcome);
-    expect(await items.rows()).toEqual([]);
-    expect(await items.listed(cursor)).toEqual([["a", deletedAt]]);
+    await items.bury("a", deletedAt);
+    const row = { k: "a", at: at(store, -30), v: 1 };
+    await items.write([row]);
+    const writes = [{ index: 0, row: { k: "a", at: deletedAt }, refused: "Not this" }];
+    const outcome = await writeTo(parts, ITEMS, writes, GUARDED);
+    expect(outcome).toEqual({ failures: [], kept: [0], changed: 0, deleted: 0 });
+    expect(await writeTo(parts, ITEMS, writes)).toEqual({
+      ...outcome,
+      ...{ failures: [{ index: 0, message: "Not this" }], kept: [] },
+    });
+    expect(await items.rows()).toEqual([row]);
+    expect(await items.listed()).toEqual([["a", deletedAt]]);
   });
 
   it("D-7.6 without the guard a row that is not later is written, and stands beside its tombstone", async (parts, store) => {

@@ -1,6 +1,10 @@
 import { describe, expect, test } from "bun:test";
-import { parseJson } from "../../../../src/domain/shared/json.ts";
-import { convertPulled, convertRecord } from "../../../../src/domain/sync/rows/convert.ts";
+import { type JsonObject, parseJson } from "../../../../src/domain/shared/json.ts";
+import {
+  convertPulled,
+  convertRecord,
+  placeOfRefused,
+} from "../../../../src/domain/sync/rows/convert.ts";
 import { recordKey } from "../../../../src/domain/sync/rows/row-key.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
 
@@ -111,6 +115,30 @@ test("D-7.7 convertPulled() leaves out what the remote did not send, and says wh
   const noKey = "k is part of the key and must not be missing or null";
   expect(pulled('{"b":"y"}')).toEqual({ row: null, problem: noKey });
   expect(pulled("[]")).toEqual({ row: null, problem: "record is not an object" });
+});
+
+test("D-7.7 placeOfRefused() keeps key and time, null for no time, and fails without a key or a timestamp column", () => {
+  const columns = { k: { type: "text" }, v: { type: "integer" } } as const;
+  const at = { type: "date", nullable: false } as const;
+  const table = makeTable({
+    ...{ timestamp_column: "at", upsert_key: ["k"] },
+    columns: { ...columns, at },
+  });
+  const place = (json: string, of = table) =>
+    placeOfRefused(of, parseJson(json) as JsonObject, "Not this");
+  for (const [time, value] of [
+    ['"2026-01-02"', "2026-01-02"],
+    ["null", null],
+    ['"soon"', null],
+    ["{}", null],
+  ] as const) {
+    expect(place(`{"k":"x","v":1,"at":${time}}`)).toEqual({
+      ...{ row: { k: "x", at: value }, problem: null, refused: "Not this" },
+    });
+  }
+  const failed = { row: null, problem: "Not this" } as const;
+  expect(place('{"k":null,"at":"2026-01-02"}')).toEqual(failed);
+  expect(place('{"k":"x"}', makeTable({ upsert_key: ["k"], columns }))).toEqual(failed);
 });
 
 test("D-3.6.2 recordKey() gives the key as sent, in the order of upsert_key", () => {

@@ -8,7 +8,16 @@ import type { SyncDeps } from "../../../../src/usecases/sync/shared/sync-deps.ts
 import { TableRejections } from "../../../../src/usecases/sync/transfer/table-rejections.ts";
 import { withWrites } from "../../../support/rows/changed-writes.ts";
 import { makeRegistry } from "../../../support/rows/make-table.ts";
-import { BY_TIME, makeTwoEnds, manyRows, put, rowsOf, runOf, type TwoEnds } from "../two-ends.ts";
+import {
+  BY_TIME,
+  makeTwoEnds,
+  manyRows,
+  put,
+  register,
+  rowsOf,
+  runOf,
+  type TwoEnds,
+} from "../two-ends.ts";
 
 /** The same ends with some of the stores replaced. */
 function withDeps(ends: TwoEnds, changes: Partial<SyncDeps>): TwoEnds {
@@ -263,4 +272,24 @@ test("D-7.7 a column that the remote does not have keeps what is written here at
   });
   await runOf(withDeps(ends, { documents }));
   expect(ends.here.rowByKey(ends.table, { k: "k" })).toMatchObject({ v: "2", notes: "mine" });
+});
+
+test("D-7.7 a refused record leaves a row as it is that becomes an older one at the last moment, and waits", async () => {
+  const ends = await makeTwoEnds();
+  await register(ends, "here", {
+    ...BY_TIME,
+    columns: { ...BY_TIME.columns, v: { type: "text", max_length: 3 } },
+  });
+  put(ends.there, ends.table, [["k", "too long", "2026-03-01T10:30:00Z"]]);
+  put(ends.here, ends.table, [["k", "new", "2026-03-01T11:00:00Z"]]);
+  let isFirst = true;
+  const documents = withWrites(ends.deps.documents, (write) => (table, writes, rule) => {
+    if (isFirst) ends.here.writeOwn(ends.table, { k: "k", v: "old", at: "2026-03-01T10:00:00Z" });
+    isFirst = false;
+    return write(table, writes, rule);
+  });
+  const { run } = await runOf(withDeps(ends, { documents }), { direction: "pull" });
+  expect(run).toMatchObject({ status: "partial", errorCount: 1, kept: 0, changed: 0 });
+  expect(rowsOf(ends.here, ends.table)).toEqual([["k", "old", "2026-03-01T10:00:00Z"]]);
+  expect(ends.kept.rejected()).toMatchObject([{ key: { k: "k" } }]);
 });
