@@ -30,21 +30,15 @@ export interface MemoryOwner {
  * another remote is never used: the first commit with this remote removes it. D-4.5, D-11.10.
  */
 export class RemoteMemory extends RunRepository {
-  /** Reads the memory of a table. With `remote` memory of another one is left out, and `isOther` tells that there was some. */
-  async read(
-    table: string,
-    remote: RemoteIdentity | null = null,
-  ): Promise<TableMemory & { readonly isOther: boolean }> {
-    const [found] = await this.ask("memory.read", memoryQuery(table));
-    const isOther = isOfOther(found, remote);
-    return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther };
-  }
-
-  /** Reads the memory of a table, of whatever remote, and the store's clock. */
-  async readTimed(table: string): Promise<TableMemory & { readonly nowMs: number }> {
+  /**
+   * Reads the memory of a table, and the store's clock. With `remote` memory of another one is left out, and `isOther` tells that
+   * there was some.
+   */
+  async read(table: string, remote: RemoteIdentity | null = null) {
     return await this.reading("memory.read", async (at) => {
       const [found] = await at.read(memoryQuery(table));
-      return { ...memoryOf(found), nowMs: at.nowMs };
+      const isOther = isOfOther(found, remote);
+      return { ...(isOther ? NO_MEMORY : memoryOf(found)), isOther, nowMs: at.nowMs };
     });
   }
 

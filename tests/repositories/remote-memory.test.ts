@@ -9,6 +9,8 @@ const REMOTE: RemoteIdentity = { id: "id-1", address: "https://one.example" };
 const OTHER: RemoteIdentity = { id: "id-2", address: "https://two.example" };
 const DELETES = { cursor: "c-1", givenAt: "2026-03-01T12:00:00Z" };
 const COLUMNS = { moved: ["k", "at"], leftOut: ["v"] };
+/** The time of a read. */
+const nowMs = expect.any(Number) as number;
 
 /** What is remembered, and the commits that keep it. */
 class MemoryUnderTest extends RemoteMemory {
@@ -43,7 +45,9 @@ repositoryTests(
   (documents) => new MemoryUnderTest(documents),
   (it) => {
     it("S-2.5 nothing is remembered at first", async (memory) => {
-      expect(await memory.read("items", REMOTE)).toEqual({ push: {}, pull: {}, isOther: false });
+      expect(await memory.read("items", REMOTE)).toEqual({
+        ...{ push: {}, pull: {}, isOther: false, nowMs },
+      });
       expect([await memory.readAll(), await memory.drifts()]).toEqual([new Map(), new Map()]);
     });
 
@@ -101,12 +105,14 @@ repositoryTests(
         push: left,
         pull: left,
         isOther: false,
+        nowMs,
       });
       expect((await memory.read("others", REMOTE)).pull).toEqual({ marker: "3" });
       expect(await memory.read("new")).toEqual({
         push: { marker: "" },
         pull: { marker: "" },
         isOther: false,
+        nowMs,
       });
       await memory.keep("items", "push", { push: { marker: "4" } });
       expect((await memory.read("items", REMOTE)).push.marker).toBe("4");
@@ -129,13 +135,16 @@ repositoryTests(
           ["others", -1],
         ]),
       );
-      expect(await memory.read("items", OTHER)).toEqual({ push: {}, pull: {}, isOther: true });
+      expect(await memory.read("items", OTHER)).toEqual({
+        ...{ push: {}, pull: {}, isOther: true, nowMs },
+      });
       expect((await memory.read("items")).push).toEqual({ marker: "1" });
       expect(await memory.keep("items", "pull", { pull: { lateMark: "m" } }, OTHER)).toBe(true);
       expect(await memory.read("items", OTHER)).toEqual({
         push: {},
         pull: { lateMark: "m" },
         isOther: false,
+        nowMs,
       });
       expect(await memory.drifts()).toEqual(new Map([["others", -1]]));
       expect(await memory.keep("items", "push", { push: { marker: "5" } }, OTHER)).toBe(false);

@@ -61,7 +61,7 @@ export interface RemoteCheck {
 /** Throws `sync_failed` when the table cannot move in any direction, and as `shakeHands`. `isPushed`: rows are going to be sent. */
 export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
   const { run, table } = remote;
-  const { pull, nowMs } = await run.deps.memory.readTimed(table.name);
+  const { pull, nowMs } = await run.deps.memory.read(table.name);
   const lateAfter = run.isFull ? null : (pull.lateMark ?? null);
   const handshake = await shakeHands(remote, isPushed, lateAfter, formatMs(nowMs));
   const memory = await readMemory(remote, handshake);
@@ -141,8 +141,8 @@ export async function readMemory(
   { remoteId }: Handshake,
 ): Promise<TransferMemory> {
   const identity = { id: remoteId, address: remote.address };
-  const { isOther, ...kept } = await deps.memory.read(table.name, identity);
-  return { remote: identity, isOther, kept };
+  const { isOther, push, pull } = await deps.memory.read(table.name, identity);
+  return { remote: identity, isOther, kept: { push, pull } };
 }
 
 export function otherRemoteText({ name }: Table): string {

@@ -176,7 +176,7 @@ test.each(["push", "pull"] as const)(
     to.refuse = (_, { k }) => (k === "k-0001" ? "Not now" : null);
     const strict = withDeps(ends, {
       rejected: only(ends.deps.rejected, "list", "dropped"),
-      memory: only(ends.deps.memory, "read", "readTimed"),
+      memory: only(ends.deps.memory, "read"),
     });
     const { run } = await runOf(strict, { direction });
     expect(run.status).toBe("partial");
