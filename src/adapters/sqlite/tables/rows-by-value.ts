@@ -3,7 +3,7 @@ import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
-import { isValue, leaveNoTombstones } from "./tombstone-writes.ts";
+import { leaveNoTombstones } from "./tombstone-writes.ts";
 
 /** Whole rows with one of the values; none in a table without the column. */
 export function readRowsBy(
@@ -59,5 +59,12 @@ export function removeRowsBy(
   if (column === null) return;
   const encoded = valueEncoder(column)(value);
   const sql = `DELETE FROM "${table.name}" WHERE ${isValue(columnName)}`;
-  leaveNoTombstones(work, table, [columnName, encoded], () => work.run(sql, [encoded]));
+  const rows = readRowsBy(work, table, [columnName, [value]]);
+  const remove = () => work.run(sql, [encoded]);
+  leaveNoTombstones(work, table, [columnName, encoded], { rows, remove });
+}
+
+/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
+function isValue(columnName: string): string {
+  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
 }

@@ -155,15 +155,15 @@ export class TombstoneWrites {
 }
 
 /**
- * Removes the rows with a value in a column, within the caller's transaction, without tombstones; what a rule of the table deletes
- * because of them leaves its own. Where the column is part of the key, earlier tombstones with the value go too. The list may be there
- * while deletes are off.
+ * Removes rows with a value in a column, within the caller's transaction, without tombstones; what a rule of the table deletes because
+ * of them leaves its own. Where the column is part of the key, earlier tombstones with the value go too. The list may be there while
+ * deletes are off.
  */
 export function leaveNoTombstones(
   database: SqliteWork,
   table: Table,
   [columnName, value]: readonly [string, SqliteValue],
-  remove: () => void,
+  { rows, remove }: { readonly rows: readonly Row[]; readonly remove: () => void },
 ): void {
   const listName = new TombstoneNames(table).list.slice(1, -1);
   const columns = database.all("SELECT name FROM pragma_table_info(?)", [listName]);
@@ -171,27 +171,15 @@ export function leaveNoTombstones(
     remove();
     return;
   }
-  const { list, keyColumns } = forgetReplaced(database, table);
-  const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${list}`);
-  const keys = keyColumns.join(", ");
-  // Where a tombstone has the latest time, triggers list no other.
-  if (table.deletes) {
-    database.run(
-      `INSERT OR REPLACE INTO ${list} (${keys}, repsync_deleted_at, repsync_taken_at, repsync_is_own)
-        SELECT ${keys}, ?2, '', 0 FROM "${table.name}" WHERE ${isValue(columnName)}`,
-      [value, LATEST_TIME],
-    );
-  }
+  const names = forgetReplaced(database, table);
+  const [end] = database.all(`SELECT coalesce(max(repsync_place), 0) AS place FROM ${names.list}`);
   remove();
-  const isMade = "repsync_place > ? AND repsync_deleted_at = ?";
-  database.run(`DELETE FROM ${list} WHERE ${isMade}`, [Number(end?.["place"]), LATEST_TIME]);
+  const forget = `DELETE FROM ${names.list} WHERE repsync_place > ? AND ${names.isKey(names.list)}`;
+  for (const row of rows) {
+    database.run(forget, [Number(end?.["place"]), ...boundValues(table.keyColumns, row)]);
+  }
   if (!columns.some(({ name }) => name === columnName)) return;
-  database.run(`DELETE FROM ${list} WHERE "${columnName}" = ?`, [value]);
-}
-
-/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
-export function isValue(columnName: string): string {
-  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
+  database.run(`DELETE FROM ${names.list} WHERE "${columnName}" = ?`, [value]);
 }
 
 /**
