@@ -149,8 +149,9 @@ export class TableWrite {
       return;
     }
     // Rows that do not change write nothing to the file, the moment neither.
-    if (this.#hasForeignTrigger && !this.#isMoment && this.#differs(bound)) {
-      this.#setMoment(this.#table.name);
+    if (this.#hasForeignTrigger && !this.#isMoment) {
+      if (this.#differs(bound)) this.#setMoment(this.#table.name);
+      else if (this.#isGuarded && orderOf(bound) !== "") return;
     }
     try {
       const fate = this.#isGuarded ? this.#writeGuarded(bound) : this.#writeAnyway(bound);
