@@ -6,7 +6,14 @@ import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest, type TestDatabase } from "../support.ts";
-import { documents, type Instance, listedKeys, listItems, openInstance } from "./support.ts";
+import {
+  documents,
+  holdRecording,
+  type Instance,
+  listedKeys,
+  listItems,
+  openInstance,
+} from "./support.ts";
 
 /** `isNoticed` tells whether the record has begun anew since. */
 type Interruption = (database: TestDatabase, isNoticed: () => Promise<boolean>) => Promise<unknown>;
@@ -47,13 +54,15 @@ const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interrup
   [
     "a row with two forms that make an event too large",
     "a row was replaced that is too large for an event",
-    async ({ db }) => {
-      const large = "x".repeat(9 * 1024 * 1024);
-      await db.collection("items").insertOne({ k: "large", large });
-      await db.collection("items").replaceOne({ k: "large" }, { k: "other", large });
-    },
+    ({ db }) => replaceLargeRow(db),
   ],
 ];
+
+async function replaceLargeRow(db: Db): Promise<void> {
+  const large = "x".repeat(9 * 1024 * 1024);
+  await db.collection("items").insertOne({ k: "large", large });
+  await db.collection("items").replaceOne({ k: "large" }, { k: "other", large });
+}
 
 /** Changes a row while there are none: the recorder turns them on again at once, on a busy machine before the row has changed. */
 async function withoutPreImages(
@@ -97,6 +106,18 @@ describe.skipIf(!mongoAvailable)("MongoDB: interruptions of the record of delete
       },
     );
   }
+
+  databaseTest(
+    "D-7.6 what waits for the record is answered where that begins anew meanwhile",
+    async ({ url, db }) => {
+      const { storage } = await openInstance(url);
+      await listItems(storage);
+      await holdRecording(db, 3_000);
+      await replaceLargeRow(db);
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      expect((await storage.tombstones.list(ITEMS, query)).items).toEqual([]);
+    },
+  );
 
   databaseTest(
     "D-7.6 a database that is dropped is recorded again from its first table on",
