@@ -10,6 +10,7 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
+import { preparedIn } from "../../../ports/stored-documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { asAppErrors, toAppError, toRowsError } from "../driver/errors.ts";
@@ -153,11 +154,7 @@ export class MongoDocuments implements DocumentStore {
   }
 
   #begin(place: Omit<TransactionPlace, "collectionOf" | "requireMade">) {
-    const collectionOf = ({ name }: AnyCollection) => {
-      const collection = this.#collections.get(name);
-      if (collection === undefined) throw new Error(`Collection "${name}" was not declared`);
-      return collection;
-    };
+    const collectionOf = (collection: AnyCollection) => preparedIn(this.#collections, collection);
     const requireMade = async (collection: DocumentCollection) => {
       if (!this.#unmade.has(collection.name)) return;
       // A transaction cannot make the collection, and one that has read it would block the making.

@@ -309,8 +309,7 @@ export class TableReader {
   }
 
   #keyOf(layout: TableLayout, row: RowPosition): Document {
-    const place = this.#placeOf(layout, row);
-    return partOf(place, layout.keyIndex);
+    return partOf(this.#placeOf(layout, row), layout.keyIndex);
   }
 }
 

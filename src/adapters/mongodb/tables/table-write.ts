@@ -56,16 +56,14 @@ export class TableWrite {
   ): Promise<WrittenWithPeople> {
     const plan = await beginTurns(this.#deps.clock).run(planUpserts(this.table, writes));
     const { upserts, failures } = this.#withoutRefused(plan);
-    const { ordered } = plan;
     const insertsNew = this.#insertsNew;
-    const readsFirst = this.#readsFirst;
     const isFilling = insertsNew && isForInserts(plan) && this.#filling.has(this.table.name);
     const options = {
       ...rule,
-      ordered,
+      ordered: plan.ordered,
       insertsNew,
       isFilling,
-      readsFirst,
+      readsFirst: this.#readsFirst,
       meetsFirst: this.#meetsFirst,
       takeNumbers: (count: number) => this.#takeNumbers(count),
       onMeeting: () => {
