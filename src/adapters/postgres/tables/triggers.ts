@@ -157,7 +157,7 @@ begin
   if ${namedNow(layout)} <> tg_relid then return null; end if;
   ${event === "delete" ? "" : `if not ${isOthers(layout, 1)} then return null; end if;`}
   if ${lacksColumns(layout)} or ${namedNow(layout)} is null then
-    update repsync._tables set complete_since = to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') where name = ${literal(table.name)};
+    update repsync._tables set complete_since = replace(to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '.000Z', 'Z') where name = ${literal(table.name)};
     return null;
   end if;${event === "insert" ? "" : bury}${event === "insert" || event === "update" ? unbury : ""}
   return null;
