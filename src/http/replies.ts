@@ -66,15 +66,14 @@ export function data<Schema extends TSchema>(
   return {
     document: replyDocument(description, content, { ...PRIVATE, ...headers }),
     send: (value, sending) => {
-      const text = envelope(naming(value), sending.tools.clock.nowMs());
+      const text = envelope(JSON.stringify(naming(value)), sending.tools.clock.nowMs());
       return send(text, JSON_TYPE, sending);
     },
   };
 }
 
-export function envelope(data: unknown, nowMs: number): string {
-  const meta = { timestamp: formatMs(nowMs), version: "v1" };
-  return JSON.stringify({ success: true, data, meta });
+export function envelope(text: string, nowMs: number): string {
+  return `{"success":true,"data":${text},"meta":{"timestamp":"${formatMs(nowMs)}","version":"v1"}}`;
 }
 
 /** Compact JSON with its checksum, compressed from 1024 bytes on. S-4.1.3 to S-4.1.6. */

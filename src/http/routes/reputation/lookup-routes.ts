@@ -83,7 +83,7 @@ export function lookupRoutes(lookups: Lookups): Operation[] {
   );
 }
 
-// Replies of lookups, the path that has to be fast.
+// Replies of lookups, the path that has to be fast: texts that do not change are made once.
 
 /** The message of each refusal. None reveals which consents exist, or whether a profile is hidden or missing. */
 const DETAILS: Record<LookupRefusal, string> = {
@@ -100,7 +100,7 @@ const DETAILS: Record<LookupRefusal, string> = {
 
 /** The reply to a lookup, allowed or not. D-5.1 to D-5.3. */
 function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
-  const naming = namingOf(schema);
+  const encode = encoderOf(namingOf(schema));
   return {
     document: data(description, schema, RATE_LIMIT_DOCS).document,
     send({ problem, data: found, quotas, nowMs }, { exchange }) {
@@ -115,10 +115,22 @@ function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
         };
         return problemReply({ ...refusal, requestId, nowMs }, headers);
       }
-      return new Response(envelope(naming(found), nowMs), {
+      return new Response(envelope(encode(found), nowMs), {
         headers: { ...headers, "Content-Type": "application/json" },
       });
     },
+  };
+}
+
+/** The JSON text of each `data` object, made once. */
+function encoderOf(naming: (data: unknown) => unknown): (data: object) => string {
+  const encoded = new WeakMap<object, string>();
+  return (found) => {
+    const known = encoded.get(found);
+    if (known !== undefined) return known;
+    const text = JSON.stringify(naming(found));
+    encoded.set(found, text);
+    return text;
   };
 }
 

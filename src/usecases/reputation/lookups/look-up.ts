@@ -31,7 +31,7 @@ export type LookupReply = {
   readonly nowMs: number;
 } & (
   | { readonly problem: LookupRefusal; readonly data: null }
-  /** Allowed: `data` of the body. */
+  /** Allowed: `data` of the body is the same object while it says the same. */
   | { readonly problem: null; readonly data: object }
 );
 
@@ -104,15 +104,26 @@ interface WantedBody {
   readonly nowMs: number;
 }
 
+interface DayBodies {
+  /** UTC, counted from 1970. */
+  readonly day: number;
+  readonly byEndpoint: Map<LookupEndpoint, object>;
+}
+
 /** Makes each body once while nothing about the person changes and the UTC day lasts. */
 class LookupBodies {
-  /** Subjects are forgotten within minutes, so those of few days gather. */
-  readonly #known = new WeakMap<LookupSubject, Map<string, object>>();
+  readonly #known = new WeakMap<LookupSubject, DayBodies>();
 
   of(subject: LookupSubject, wanted: WantedBody): object {
-    const bodies = this.#known.getOrInsertComputed(subject, () => new Map<string, object>());
-    const name = `${wanted.endpoint} ${Math.floor(wanted.nowMs / DAY_MS)}`;
-    return bodies.getOrInsertComputed(name, () => makeBody(subject, wanted));
+    const day = Math.floor(wanted.nowMs / DAY_MS);
+    let bodies = this.#known.get(subject);
+    if (bodies?.day !== day) {
+      bodies = { day, byEndpoint: new Map() };
+      this.#known.set(subject, bodies);
+    }
+    const body = bodies.byEndpoint.get(wanted.endpoint) ?? makeBody(subject, wanted);
+    bodies.byEndpoint.set(wanted.endpoint, body);
+    return body;
   }
 }
 
