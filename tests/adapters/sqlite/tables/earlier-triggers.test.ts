@@ -1,20 +1,10 @@
 // A store of the version before, whose triggers have recorded every delete. D-7.6.
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
-import { makeTable } from "../../../support/rows/make-table.ts";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
+import { LONG_AGO, NUMBERED } from "./delete-scene.ts";
 
-const TABLE = makeTable({
-  timestamp_column: "at",
-  upsert_key: ["k"],
-  deletes: true,
-  columns: {
-    id: { type: "integer", auto_increment: true },
-    k: { type: "text" },
-    at: { type: "datetime" },
-  },
-});
 const EARLIER = await Bun.file(new URL("earlier-triggers.sql", import.meta.url)).text();
 const TRIGGERS = "SELECT name, sql FROM sqlite_schema WHERE name GLOB 'repsync_delete.*'";
 
@@ -29,22 +19,22 @@ for (const lost of [null, "delete", "met", "gone"]) {
   test(`D-7.6 the record of an earlier version ${lost === null ? "goes on" : `begins anew where its trigger ${lost} was lost`}`, () =>
     SqliteFile.use(async (file) => {
       const first = await file.open();
-      await first.tables.prepare([TABLE]);
+      await first.tables.prepare([NUMBERED]);
       const query = { after: null, sinceTime: null, limitRows: 9 };
-      const before = await first.tombstones.list(TABLE, query);
+      const before = await first.tombstones.list(NUMBERED, query);
       await first.close();
       const program = file.openElsewhere();
       makeEarlier(program);
-      const rows = ["a", "b", "c", "d"].map((k, i) => `(${i + 1}, '${k}', '2024-01-01T00:00:00')`);
+      const rows = ["a", "b", "c", "d"].map((k, i) => `(${i + 1}, '${k}', '${LONG_AGO}')`);
       program.run(`INSERT INTO items (id, k, at) VALUES ${rows}`);
       program.run("DELETE FROM items WHERE k = 'a'; REPLACE INTO items (id, k) VALUES (2, 'new')");
       if (lost !== null) program.run(`DROP TRIGGER "repsync_delete.${lost}.items"`);
       const earlier = program.query(TRIGGERS).values();
       await nextMillisecond();
       const next = await file.open();
-      await next.tables.prepare([TABLE]);
+      await next.tables.prepare([NUMBERED]);
       program.run("DELETE FROM items WHERE k = 'c'; REPLACE INTO items (id, k) VALUES (4, 'new')");
-      const { items, earliestAvailable } = await next.tombstones.list(TABLE, query);
+      const { items, earliestAvailable } = await next.tombstones.list(NUMBERED, query);
       expect(items.map(({ key }) => key["k"])).toEqual(["a", "b", "c", "d"]);
       const isLater = Date.parse(earliestAvailable) > Date.parse(before.earliestAvailable);
       expect(isLater).toBe(lost !== null);
