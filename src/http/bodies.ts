@@ -101,7 +101,7 @@ export async function readRequestBody(
     if (error instanceof AppError) throw error;
     throw new AppError("invalid_request", "The body broke off before its end", { cause: error });
   }
-  return chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : joinBytes(chunks);
+  return joinBytes(chunks);
 }
 
 function tooLarge(maxBytes: number, hint: string | null): AppError {

@@ -33,7 +33,7 @@ export function replyDocument(
 /** A failure with its own body or headers. */
 export interface Failure {
   readonly text: string;
-  /** Under `/v1` all failures have the same. */
+  /** Of the body under `/api/v1/sync`; under `/v1` it is `ProblemSchema` for all failures. */
   readonly schema?: TSchema;
   /** Instead of the usual ones under `/api/v1/sync`, beside them under `/v1`. */
   readonly headers?: Readonly<Record<string, object>>;

@@ -102,7 +102,7 @@ export class BatchFacts {
 // The cache of callers and people for lookups, each with the version it was read at. The transaction of a batch tells whether that
 // is current, before anything is decided.
 
-/** Makes a cache of at most `maxEntries`. One that remembers nothing will do, too. */
+/** Makes a cache of at most `maxEntries` values. A cache may forget any of them at any time. */
 export type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
 
 export class LookupCache {

@@ -181,7 +181,7 @@ export class BodyTables implements TableWrites {
     const write = async (isAtOnce: boolean): Promise<Refused> => {
       const act = <Item>(items: readonly Item[], on: (some: readonly Item[]) => Promise<void>) =>
         isAtOnce ? on(items).then(() => []) : this.#findRefused(items, on);
-      // Rows before their tombstones, as other programs and their triggers lock them.
+      // Other programs lock a row, and their triggers then its tombstone: another order would meet deadlocks.
       const deletes = await act(removed, (some) => this.#removeAll(layout, some));
       await this.#forget(sending, decided.forgotten.intersection(decided.removed));
       // A key that is too long for an index has no row, so its tombstone is not needed.
@@ -287,7 +287,7 @@ export class BodyTables implements TableWrites {
   }
 }
 
-/** Selects tombstones but those that rules of the application left of rows that were just put. */
+/** Leaves out tombstones of this transaction: the application's rules have deleted rows that it had just put. */
 const OF_OTHERS = "and repsync_xact is distinct from pg_current_xact_id()";
 /** Refused rows that are tried again: more would take as long as all else. */
 const MOST_AGAIN = 100;

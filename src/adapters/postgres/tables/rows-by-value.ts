@@ -71,7 +71,7 @@ export async function changeRowsBy(
       ? await statements.remove(layout, layout.name, rows)
       : await statements.set(layout, [by, text], [given, fields]).catch(refusedChange);
   if (done < rows.length) throw passedOver();
-  // Rows before their tombstones, as other programs and their triggers lock them.
+  // Other programs lock a row, and their triggers then its tombstone: another order would meet deadlocks.
   await forget();
   await statements.forgetOutlived(layout, changed);
   await statements.list(layout, movedFrom(table, rows, changed, tx.nowMs));

@@ -48,8 +48,7 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
     database.run(BEGIN, [table.name, key, now]);
   }
   const wanted = wantedTriggers(database, names, triggers);
-  const isComplete = triggers.has(wanted) || triggers.has(inEarlierWords(wanted, names));
-  triggers.set(wanted);
+  const isComplete = triggers.set(wanted, inEarlierWords(wanted, names));
   if (!isComplete) database.run(SET_EARLIEST, [now, table.name]);
 }
 

@@ -25,17 +25,19 @@ export class OwnTriggers {
     return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
   }
 
-  /** False where one is missing or different. */
-  has(wanted: ReadonlyMap<string, string>): boolean {
+  /**
+   * Makes exactly the wanted triggers of its use. False where those before lacked one, or had one with another text, beside `wanted`
+   * and `earlier` alike.
+   */
+  set(wanted: ReadonlyMap<string, string>, earlier = wanted): boolean {
     const found = this.#find();
-    return [...wanted].every(([name, sql]) => found.get(name) === sql);
-  }
-
-  /** Makes exactly the wanted triggers of its use. */
-  set(wanted: ReadonlyMap<string, string>): void {
-    if (this.has(wanted) && this.#find().size === wanted.size) return;
+    const hadAll = (triggers: ReadonlyMap<string, string>) =>
+      [...triggers].every(([name, sql]) => found.get(name) === sql);
+    const isSame = hadAll(wanted);
+    if (isSame && found.size === wanted.size) return true;
     this.drop();
     for (const sql of wanted.values()) this.#database.run(sql);
+    return isSame || hadAll(earlier);
   }
 
   drop(): void {

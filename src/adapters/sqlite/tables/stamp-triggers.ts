@@ -34,7 +34,7 @@ function wantedTriggers(
   const time = `"${table.timestampColumn}"`;
   const orderOf = (row: string) =>
     `SELECT ${rowOrder(table, row, database.foreignTables)} AS ${ORDER_COLUMN}`;
-  // An earlier version names no table.
+  // A process of an earlier version names no table: it silenced the triggers of all.
   const isOwn = `SELECT 1 FROM repsync_moment WHERE ifnull(table_name, '${table.name}') = '${table.name}'`;
   const isOthers = `NOT EXISTS (${isOwn})`;
   const isNotSet = `NEW.${time} IS NULL`;

@@ -97,7 +97,7 @@ export class TableWrite {
   /** Writes tombstones first. One step per write. */
   *all(deleted: readonly TombstoneWrite[], writes: readonly RowWrite[]): Steps<void> {
     const bind = (write: RowWrite) => this.#binder.bind(write);
-    // All rows that are written because of deletes are others' and to be stamped.
+    // While deletes are applied, every row that a rule of the application writes is stamped, so the moment names no table.
     if (this.#hasForeignTrigger && deleted.length > 0) this.#setMoment("");
     for (const tombstone of deleted) {
       this.#bury(tombstone);
@@ -148,7 +148,7 @@ export class TableWrite {
       this.#kept.push(index);
       return;
     }
-    // Rows that do not change write nothing to the file, the moment neither.
+    // A row that stays as it is leaves the file as it is, so no moment is set for it.
     if (this.#hasForeignTrigger && !this.#isMoment) {
       if (this.#differs(bound)) this.#setMoment(this.#table.name);
       else if (this.#isGuarded && orderOf(bound) !== "") return;

@@ -15,7 +15,7 @@ export const TOMBSTONE_TABLES = [
   "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL, table_name TEXT)",
 ];
 
-/** Adds what the table of an earlier version lacks. */
+/** Adds `table_name` to a `repsync_moment` of an earlier version. */
 export function addMomentName(database: SqliteDatabase): void {
   const columns = database.all("SELECT name FROM pragma_table_info('repsync_moment')");
   if (columns.some(({ name }) => name === "table_name")) return;
@@ -104,7 +104,7 @@ export function deletionTimeSql(row: string): string {
   return `coalesce(CASE WHEN ${isToCome} THEN ${behind} END, ${TRIGGER_NOW})`;
 }
 
-/** `deletionTimeSql`; of a delete that a write of this service causes the time of the row, so that a later version of it wins. */
+/** The time of a tombstone. Where a write of this service causes the delete it is the time of the row, so that a later version of it wins. */
 export function recordedTimeSql(row: string): string {
   const time = `(${rowTimeSql(row)})`;
   const isTime = `${time} <> '' AND ${time} <= ${TRIGGER_LIMIT}`;

@@ -49,7 +49,7 @@ export class DigestComparison {
     this.#table = comparison.remote.table;
   }
 
-  /** False for digests of another form; throws the `RemotePeerError` of a remote without any: both before anything is counted. */
+  /** False for digests of another form. Throws the `RemotePeerError` of a remote that has none. Neither has counted anything. */
   async run(): Promise<boolean> {
     const columns = this.#table.movedColumns.map(({ name }) => name);
     let after: UpsertKey | null = null;

@@ -126,7 +126,7 @@ function planDeletes(table: Table, members: readonly JsonValue[], nowMs: number)
   return { tombstones, failures };
 }
 
-/** Counts the rows that `deleted` would remove; writes nothing, and ignores records. Throws `store_unavailable`. D-7.6. */
+/** Counts the rows that the tombstones of a push would remove, and writes nothing. Throws `store_unavailable`. D-7.6. */
 export async function countDeletes(
   { tables, clock }: Pick<SyncDeps, "tables" | "clock">,
   { table, deleted = [], integrity }: Pick<PushInput, "table" | "deleted" | "integrity">,

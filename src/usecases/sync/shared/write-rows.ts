@@ -93,7 +93,7 @@ export async function planWrites<Sent extends JsonValue>(
   return { writes, failures };
 }
 
-/** Writes that change rows here and make none, as a row that is gone was deleted. */
+/** Writes that change rows and make no new ones: a row that is not here any more was deleted. */
 export function changesOf(rows: readonly Row[]): readonly RowWrite[] {
   return rows.map((row, index) => ({ index, row, refusedIfNew: "It was deleted" }));
 }

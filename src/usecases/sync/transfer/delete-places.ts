@@ -92,7 +92,7 @@ export async function listOwn(
   }
 }
 
-/** Throws `sync_failed` for a place that the remote no longer knows, and when the place kept last is too old. */
+/** Throws `sync_failed` where the remote does not know the place any more, or has forgotten tombstones behind it. */
 export async function readDeletedPage(
   transfer: Transfer,
   cursor: string | null,
