@@ -1,6 +1,6 @@
 // Composes the repositories of accounts and people, for the service, the command line and tests.
 import type { MakeAlert } from "../domain/alerts/alert.ts";
-import { erasedNameText } from "../domain/sync/people/erasure.ts";
+import { erasedNameText } from "../domain/sync/people/name-facts.ts";
 import { findTable, type Registry } from "../domain/sync/table/table.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import type { DocumentStore } from "../ports/documents.ts";

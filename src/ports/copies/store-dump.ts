@@ -1,8 +1,7 @@
 // A whole store in one form that every kind reads and writes: backups, restores and moves are made of it. D-10.7.
 import type { ColumnType } from "../../domain/sync/table/column-types.ts";
-import { buildTable } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
-import type { Row, Table } from "../../domain/sync/table/table.ts";
+import { buildTable, type Row, type Table } from "../../domain/sync/table/table.ts";
 import type { AnyCollection } from "../documents.ts";
 
 export interface DumpedStore {

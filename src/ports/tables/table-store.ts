@@ -1,4 +1,4 @@
-import type { RowOrder } from "../../domain/sync/by-hand/row-filter.ts";
+import type { RowOrder } from "../../domain/sync/by-hand/shown-rows.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import type { CallLimit } from "../documents.ts";
 import type { Refusal } from "./table-writes.ts";

@@ -1,5 +1,5 @@
 import type { ConvertedRow } from "../../domain/sync/rows/convert.ts";
-import type { StampRule } from "../../domain/sync/rows/stamp.ts";
+import type { StampRule } from "../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../domain/sync/rows/tombstone.ts";
 import type { Row, Table, WriteConflict } from "../../domain/sync/table/table.ts";
 

@@ -2,7 +2,7 @@
 import type { ErasedName } from "../../domain/reputation/accounts/account.ts";
 import { isKey } from "../../domain/shared/document-key.ts";
 import type { FactsByName } from "../../domain/sync/people/arrivals.ts";
-import type { NameFacts } from "../../domain/sync/people/owned-row.ts";
+import type { NameFacts } from "../../domain/sync/people/name-facts.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, ERASED_NAMES, type ErasedNameDocument } from "../account-collections.ts";
 import { Repository } from "../repository.ts";

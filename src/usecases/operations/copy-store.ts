@@ -3,8 +3,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import type { JsonValue } from "../../domain/shared/json.ts";
 import { MAX_KEY_VALUE_CHARS } from "../../domain/shared/limits.ts";
 import { cutText } from "../../domain/shared/text.ts";
-import { keyOf } from "../../domain/sync/rows/row-key.ts";
-import { keyText } from "../../domain/sync/rows/row-text.ts";
+import { keyOf, keyText } from "../../domain/sync/rows/row-key.ts";
 import { isNumberedByStore, type Table } from "../../domain/sync/table/table.ts";
 import type {
   CopyCounts,

@@ -2,7 +2,7 @@
 import { SQL } from "bun";
 import { quoted, textList } from "../../../src/adapters/postgres/driver/sql.ts";
 import { Layout } from "../../../src/adapters/postgres/tables/layout.ts";
-import { buildTable } from "../../../src/domain/sync/table/registry.ts";
+import { buildTable } from "../../../src/domain/sync/table/table.ts";
 import type { BenchRow } from "../bench-rows.ts";
 import { COLUMN_NAMES, serveFloor, TABLE_ENTRY, TABLE_NAME } from "./serve-floor.ts";
 

@@ -6,7 +6,7 @@ import { openServices } from "../../../src/app/services.ts";
 import { openSources } from "../../../src/cli/files/guess-sources.ts";
 import { openImportSource } from "../../../src/cli/files/import-source.ts";
 import { type GuessWishes, NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
-import { STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../src/domain/sync/rows/row-time.ts";
 import type { ImportCounts, ImportFailure } from "../../../src/domain/sync/run/import-events.ts";
 import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";

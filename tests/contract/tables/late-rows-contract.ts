@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import fc from "fast-check";
 import { formatMs } from "../../../src/domain/shared/time.ts";
-import { FIRST_STAMP } from "../../../src/domain/sync/rows/stamp.ts";
+import { FIRST_STAMP } from "../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import { LATE_ROWS } from "../../../src/repositories/run-collections.ts";

@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../src/domain/shared/time.ts";
-import { FIRST_STAMP, STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
+import { FIRST_STAMP, STAMP_NOW } from "../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";

@@ -5,8 +5,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
-import { BUILT_IN_TABLES } from "../../../src/domain/sync/table/built-in-tables.ts";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import {
+  BUILT_IN_TABLES,
+  type TableEntry,
+} from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";

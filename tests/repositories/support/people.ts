@@ -1,7 +1,7 @@
 // Accounts for the suites of repositories, and what stands for names and people in them.
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import type { Account } from "../../../src/domain/reputation/accounts/account.ts";
-import { erasedNameText } from "../../../src/domain/sync/people/erasure.ts";
+import { erasedNameText } from "../../../src/domain/sync/people/name-facts.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { findAccount, SESSIONS } from "../../../src/repositories/account-collections.ts";
 import { Accounts, removeAccount } from "../../../src/repositories/accounts/accounts.ts";

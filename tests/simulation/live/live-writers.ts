@@ -1,6 +1,6 @@
 // What programs and people do to the rows of live ends.
 import { formatMs } from "../../../src/domain/shared/time.ts";
-import { STAMP_NOW } from "../../../src/domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
 import type { SeededRandom } from "../../support/seeded-random.ts";
 import type { Ledger, Version } from "./ledger.ts";

@@ -1,7 +1,7 @@
 // The rows that one body reads and writes: done on copies of one moment's tables, and once more on the tables in the commit.
 import { AppError } from "../../../src/domain/shared/errors.ts";
-import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
-import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { isOfPeople, personOf } from "../../../src/domain/sync/people/name-facts.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-key.ts";
 import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import { decideWrite, type FoundByKey } from "../../../src/domain/sync/rows/write-decision.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";

@@ -1,6 +1,6 @@
 // A store in memory that is read whole, or filled.
 import { storeHeld, storeNotEmpty } from "../../../src/domain/shared/store-format.ts";
-import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-key.ts";
 import type { EmptyStore } from "../../../src/ports/copies/store-copies.ts";
 import {
   type Dump,

@@ -1,7 +1,7 @@
 // Documents in memory, as little as the port allows: bodies run side by side on snapshots, and who comes second runs again.
 import { checkKey, compareKeys, type Key } from "../../../src/domain/shared/document-key.ts";
 import { AppError } from "../../../src/domain/shared/errors.ts";
-import { isOfPeople, personOf } from "../../../src/domain/sync/people/owned-row.ts";
+import { isOfPeople, personOf } from "../../../src/domain/sync/people/name-facts.ts";
 import {
   type Answers,
   type AnyCollection,

@@ -2,10 +2,10 @@
 
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
-import { DROPPED_NAME, hasDroppedName } from "../../../src/domain/sync/people/owned-row.ts";
-import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
+import { DROPPED_NAME, hasDroppedName } from "../../../src/domain/sync/people/name-facts.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { ColumnValue, Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { DumpedDeletes, DumpedTombstone } from "../../../src/ports/copies/store-dump.ts";
 import { rowIndex } from "./row-order.ts";

@@ -2,7 +2,7 @@
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import { refuseCursor } from "../../../src/domain/shared/list-query.ts";
 import { PageSize } from "../../../src/domain/sync/rows/page-size.ts";
-import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-key.ts";
 import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";

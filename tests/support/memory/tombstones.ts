@@ -1,6 +1,6 @@
 import { placeOfCursor, placeText } from "../../../src/domain/shared/list-query.ts";
 import { compareDateTimes, formatMs } from "../../../src/domain/shared/time.ts";
-import { keyText } from "../../../src/domain/sync/rows/row-text.ts";
+import { keyText } from "../../../src/domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../src/domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type {

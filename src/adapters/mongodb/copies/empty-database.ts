@@ -7,7 +7,7 @@ import {
   storeHeld,
   storeNotEmpty,
 } from "../../../domain/shared/store-format.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { EmptyStore, StoreClaim } from "../../../ports/copies/store-copies.ts";
 import {

@@ -1,7 +1,7 @@
 // Change events about deleted rows. D-7.6.
 import type { ClientSession, Db, Document } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { changeTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";

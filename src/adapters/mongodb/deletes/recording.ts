@@ -3,9 +3,8 @@
 import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
-import { outlives } from "../../../domain/sync/rows/tombstone.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { cutBatches } from "../driver/collections.ts";

@@ -2,10 +2,9 @@ import type { ClientSession, Collection, Filter } from "mongodb";
 import { parseJson } from "../../../domain/shared/json.ts";
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
 import { firstMsFrom, formatMs } from "../../../domain/shared/time.ts";
-import { recordKey } from "../../../domain/sync/rows/row-key.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   TombstonePage,

@@ -1,7 +1,6 @@
 // Tombstones as documents, within the caller's transaction. D-7.6.
 import type { ClientSession, Collection, Db, Long, UUID } from "mongodb";
-import { recordKey } from "../../../domain/sync/rows/row-key.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches, type InternalCollection } from "./collections.ts";

@@ -4,7 +4,7 @@
 // change. One number for all lookups halved their rate beside ten pushes a second.
 
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type InternalCollection, idsUnder } from "./collections.ts";
 import { optionsIn, type StoreDeps } from "./operations.ts";

@@ -1,5 +1,5 @@
 import type { ClientSession } from "mongodb";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,

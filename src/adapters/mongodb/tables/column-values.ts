@@ -21,7 +21,7 @@ import {
   type RawNumber,
 } from "../../../domain/shared/json.ts";
 import { FIRST_TIME_MS, formatMs, LAST_TIME_MS } from "../../../domain/shared/time.ts";
-import { storedText } from "../../../domain/sync/rows/stored-text.ts";
+import { storedText } from "../../../domain/sync/rows/convert.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 

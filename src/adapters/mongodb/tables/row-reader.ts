@@ -2,7 +2,7 @@
 import { Buffer } from "node:buffer";
 import { BSON, DBRef, type Document } from "mongodb";
 import { exactInteger, parseJsonOr } from "../../../domain/shared/json.ts";
-import { readStoredText } from "../../../domain/sync/rows/stored-text.ts";
+import { readStoredText } from "../../../domain/sync/rows/convert.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import { foreignValue } from "./column-values.ts";
 import { type TableLayout, UNPARSED_FIELD } from "./table-layout.ts";

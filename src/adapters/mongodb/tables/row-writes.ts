@@ -5,7 +5,7 @@
 // changed only some of its late rows runs again with a read. A table that is being filled is not read.
 import type { ClientSession, Long } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import {

@@ -1,6 +1,6 @@
 // The stored rows of some keys, in a snapshot or transaction.
 import type { ClientSession, Db, Document } from "mongodb";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { FoundRow } from "../../../domain/sync/rows/write-decision.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";

@@ -1,6 +1,6 @@
 // The indexes that a table needs, the indexes that serve in their place, and problems with making them.
 import type { Db, IndexDescriptionInfo } from "mongodb";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type IndexKeys, layoutOf } from "./table-layout.ts";
 

@@ -1,7 +1,7 @@
 // Looks at a table's collection before it is prepared: what is there, and what a changed registry would break.
 import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
+import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/name-facts.ts";
 import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";

@@ -1,6 +1,6 @@
 // Records as upserts by key, and the batches in which they are sent.
 import { BSON, type Document, type Long } from "mongodb";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";

@@ -1,6 +1,6 @@
 // The rows that one body reads and writes. A write finds what is there, lets the domain decide, and sends the changes. Where the server
 // refuses records, the write decides again without them.
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
   type Arrivals,

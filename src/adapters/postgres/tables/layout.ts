@@ -2,7 +2,7 @@
 
 import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import {
   type Column,
   type ColumnValue,

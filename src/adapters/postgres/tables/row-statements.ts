@@ -1,8 +1,8 @@
 // Statements that write rows and tombstones, many at once.
 import { fieldOf } from "../../../domain/shared/json.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Column, Row } from "../../../domain/sync/table/table.ts";
 import { WRITES_OWN } from "../driver/schema.ts";
 import { inParts, nameText, quoted, textList } from "../driver/sql.ts";

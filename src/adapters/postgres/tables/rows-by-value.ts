@@ -1,6 +1,6 @@
 // Rows by the value of a column or by key, within a transaction.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";

@@ -1,6 +1,10 @@
 // Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Another program's table fits where the
 // columns are as repsync would make them; other declarations refuse single records at most.
-import { DROPPED_NAME, hasDroppedName, isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import {
+  DROPPED_NAME,
+  hasDroppedName,
+  isOfPeople,
+} from "../../../domain/sync/people/name-facts.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   CHANGE_ADVICE,

@@ -1,7 +1,7 @@
 // Triggers that fire on writes of any program: they raise versions, and record deletes.
 
 import { MAX_TOLD_BACK_MS } from "../../../domain/shared/limits.ts";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import { MAX_AHEAD_MS } from "../../../domain/sync/rows/row-time.ts";
 import { timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { EVERYBODY } from "../driver/schema.ts";

@@ -1,7 +1,7 @@
 // The steps of a write that need no server, with a turn for others after each. D-7.9.
 import { fieldOf } from "../../../domain/shared/json.ts";
-import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { isOfPeople, personOf } from "../../../domain/sync/people/name-facts.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { changeTime, earliestTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type {

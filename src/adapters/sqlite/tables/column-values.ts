@@ -2,7 +2,7 @@
 // column is a BLOB of its JSON text: no affinity changes a BLOB, and BLOBs sort last.
 import { int64Digits } from "../../../domain/shared/decimal.ts";
 import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain/shared/json.ts";
-import { readStoredText, storedText } from "../../../domain/sync/rows/stored-text.ts";
+import { readStoredText, storedText } from "../../../domain/sync/rows/convert.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";

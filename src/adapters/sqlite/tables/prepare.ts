@@ -1,5 +1,5 @@
 // Makes the registry's tables, and refuses changes that would lose data or break a promise. D-2.4.
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   CHANGE_ADVICE,

@@ -1,5 +1,5 @@
 // Rows by the value of a column or by key, within a transaction.
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";

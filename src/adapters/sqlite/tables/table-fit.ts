@@ -1,7 +1,7 @@
 // Checks that a found table can be the registry's, before anything is written. D-2.4, D-11.4. Keys must compare by bytes, as under
 // NOCASE two keys of another instance would be one row. Columns must have the affinity of their type. Other declarations of an
 // application only refuse single records.
-import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/owned-row.ts";
+import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/name-facts.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
   GENERATED,

@@ -2,11 +2,13 @@
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import {
   aheadLimit,
+  FIRST_STAMP,
   isTimeless,
   rankTimes,
+  type StampRule,
+  stampFate,
   zonelessFrom,
 } from "../../../domain/sync/rows/row-time.ts";
-import { FIRST_STAMP, type StampRule, stampFate } from "../../../domain/sync/rows/stamp.ts";
 import { changedColumns, type DecisionRule } from "../../../domain/sync/rows/write-decision.ts";
 import { type ConflictRule, isVersioned, type Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";

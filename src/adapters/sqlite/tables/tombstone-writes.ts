@@ -1,7 +1,7 @@
 // Tombstones of a table within one write and its transaction. D-7.6.
 import { compareDateTimes, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { aheadLimit, outlives } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteValue } from "../driver/driver.ts";

@@ -15,10 +15,9 @@ import {
 import { AppError, codeOf, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
-import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
+import { BUILT_IN_TABLES, type TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";

@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import { readTyped } from "../../../domain/sync/by-hand/typed-value.ts";
+import { readTyped } from "../../../domain/sync/rows/import-value.ts";
 import type { ListedTable, Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
 import { refusal } from "../../api/request-error.ts";

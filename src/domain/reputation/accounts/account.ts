@@ -9,7 +9,7 @@ import {
 } from "../../shared/limits.ts";
 import { hasHiddenCharacter, isTextOf } from "../../shared/text.ts";
 import { formatMs } from "../../shared/time.ts";
-import type { Erasure } from "../../sync/people/erasure.ts";
+import type { Erasure } from "../../sync/people/name-facts.ts";
 import { MAX_AHEAD_MS } from "../../sync/rows/row-time.ts";
 import { type AccountPlan, type MonthUsage, NEW_ACCOUNT_PLAN } from "./plan.ts";
 

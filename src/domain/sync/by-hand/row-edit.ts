@@ -1,12 +1,11 @@
 // A row that somebody changes, adds or removes by hand, against the row as it was read. D-14.3.
 import { fieldOf, type JsonObject, type JsonValue } from "../../shared/json.ts";
-import { isOfPeople, type NameFacts, ownedRow } from "../people/owned-row.ts";
-import { convertPosition, keyRow } from "../rows/row-key.ts";
-import { isSameValue } from "../rows/row-text.ts";
+import { isOfPeople, type NameFacts, ownedRow } from "../people/name-facts.ts";
+import { type ReadValue, readValueByHand, withNumber } from "../rows/import-value.ts";
+import { convertPosition, isSameValue, keyRow } from "../rows/row-key.ts";
 import { changeTime, rowTime } from "../rows/row-time.ts";
-import { asStored, shownRow } from "../rows/shown-row.ts";
 import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
-import { type ReadValue, readValueByHand, withNumber } from "./typed-value.ts";
+import { asStored, shownRow } from "./shown-rows.ts";
 
 export interface ColumnProblem {
   readonly column: string;

@@ -3,8 +3,7 @@ import { AppError } from "../../shared/errors.ts";
 import { HASH_WORDS, hashText, wordsHex } from "../../shared/hash.ts";
 import { parseJsonOr } from "../../shared/json.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../shared/limits.ts";
-import { convertPosition, keyRow, type UpsertKey } from "../rows/row-key.ts";
-import { rowText } from "../rows/row-text.ts";
+import { convertPosition, keyRow, rowText, type UpsertKey } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 
 export interface DigestRange {

@@ -2,24 +2,24 @@
 import { parseDecimal } from "../../shared/decimal.ts";
 import { isRawNumber, type JsonValue } from "../../shared/json.ts";
 import { formatCount } from "../../shared/text.ts";
-import { markedValue } from "../rows/csv-fields.ts";
+import { markedValue, readFileNumber } from "../rows/csv-fields.ts";
 import type { ColumnType } from "../table/column-types.ts";
 import { DateFormat } from "../table/date-format.ts";
-import { readFileNumber } from "../table/file-values.ts";
 import { wordsOfName } from "../table/names.ts";
 import type { EpochUnit, FileForm } from "../table/table.ts";
 import {
   FLAGS,
   kindOfField,
   kindOfJson,
+  type Misfits,
   NUMBERS,
   READS,
   TIMES,
   type ValueForm,
   type ValueKind,
+  WantedType,
   WHOLES,
 } from "./value-kind.ts";
-import { type Misfits, WantedType } from "./wanted-type.ts";
 
 interface KindCount {
   count: number;

@@ -7,14 +7,12 @@ import { MAX_COLUMNS } from "../../shared/limits.ts";
 import { countOf, formatCount } from "../../shared/text.ts";
 import { type ColumnType, KEY_TYPES } from "../table/column-types.ts";
 import { columnNameOf, registryNameOf, wordsOfName } from "../table/names.ts";
-import { fileFormOf } from "../table/registry.ts";
 import { canBeStamped, stampedEntry } from "../table/registry-entries.ts";
 import type { ColumnEntry, ImportEntry, TableEntry } from "../table/registry-schema.ts";
-import { ROW_NUMBER } from "../table/table.ts";
+import { fileFormOf, ROW_NUMBER } from "../table/table.ts";
 import { ColumnGuess, type ColumnHints } from "./column-guess.ts";
 import { type KeyCandidate, type KeyColumn, KeyGuess, nameKey, type Repeats } from "./key-guess.ts";
-import type { ValueForm } from "./value-kind.ts";
-import type { Misfits } from "./wanted-type.ts";
+import type { Misfits, ValueForm } from "./value-kind.ts";
 
 export interface Declaration {
   readonly columns: readonly {

@@ -1,11 +1,17 @@
 // Rows that arrive for people who have an account here, or were erased here. D-8.1, D-8.2.
 import type { ConvertedRow } from "../rows/convert.ts";
-import { keyText } from "../rows/row-text.ts";
+import { keyText } from "../rows/row-key.ts";
 import { ranksBelow, rowTime } from "../rows/row-time.ts";
 import type { Tombstone } from "../rows/tombstone.ts";
 import type { Row, Table, WriteConflict } from "../table/table.ts";
-import { isLeftOut } from "./erasure.ts";
-import { hasOwner, hiddenRow, type NameFacts, ownedRow, personOf } from "./owned-row.ts";
+import {
+  hasOwner,
+  hiddenRow,
+  isLeftOut,
+  type NameFacts,
+  ownedRow,
+  personOf,
+} from "./name-facts.ts";
 
 export type FactsByName = ReadonlyMap<string, NameFacts>;
 

@@ -1,4 +1,5 @@
-// Turns a pushed record into a row of the table. S-4.2.7, S-4.2.8, D-3.3, D-3.5.
+// Turns a pushed record into a row of the table, and values into the texts that stores keep. S-4.2.7, S-4.2.8, D-3.3, D-3.5.
+
 import { isSameDecimal, isWholeNumber, parseDecimal, parseInt64 } from "../../shared/decimal.ts";
 import {
   exactInteger,
@@ -10,6 +11,7 @@ import {
   type JsonValue,
   jsonProblem,
   numberText,
+  parseJsonOr,
   type RawNumber,
   rawNumber,
 } from "../../shared/json.ts";
@@ -236,4 +238,27 @@ function exceeds(text: string, maxCodePoints: number | null): boolean {
 
 function failed(problem: string): ConvertedRecord {
   return { row: null, problem };
+}
+
+// The texts in which SQLite and MongoDB keep values.
+
+/** Undefined for a value that does not fit its type. Times have no `Z`: their bytes sort by time, with any number of digits. */
+export function storedText(
+  type: Column["type"],
+  value: Exclude<ColumnValue, null>,
+): string | undefined {
+  if (type === "json") return JSON.stringify(value);
+  if (typeof value !== "string") return undefined;
+  if (type === "datetime") return isCanonicalDateTime(value) ? value.slice(0, -1) : undefined;
+  return type !== "date" || isCanonicalDate(value) ? value : undefined;
+}
+
+/** The value of a stored text. Texts of other programs come out as near to the type as possible. */
+export function readStoredText(type: Column["type"], text: string): ColumnValue {
+  if (type === "datetime") {
+    const canonical = `${text}Z`;
+    return isCanonicalDateTime(canonical) ? canonical : (parseDateTime(text) ?? text);
+  }
+  if (type === "date") return text.length === 10 ? text : (parseDate(text) ?? text);
+  return type === "json" ? parseJsonOr(text, text) : text;
 }

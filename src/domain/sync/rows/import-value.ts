@@ -1,9 +1,16 @@
-// Converts values of files for their columns: as in a push, with what an import has to tell about them. D-10.3.
-import { isNumber, isRawNumber, type JsonValue, numberText } from "../../shared/json.ts";
+// Converts values for their columns, those of files and those that somebody writes by hand: as in a push, with what is to be told
+// about them. D-10.3.
+import {
+  isNumber,
+  isRawNumber,
+  type JsonValue,
+  numberText,
+  parseJsonOr,
+} from "../../shared/json.ts";
 import type { ColumnType } from "../table/column-types.ts";
-import { epochTime } from "../table/file-values.ts";
 import type { Column, ColumnValue, Table } from "../table/table.ts";
 import { convertValue, isOfType } from "./convert.ts";
+import { epochTime, readNumberText } from "./csv-fields.ts";
 
 /** The value to write, with a remark about an odd one; or why the record fails. */
 type ImportedValue =
@@ -94,4 +101,36 @@ function readBoolean(value: Exclude<JsonValue, null>): boolean | undefined {
   const word = typeof value === "string" ? value : String(Number(numberText(value)));
   if (TRUE_WORD.test(word)) return true;
   return FALSE_WORD.test(word) ? false : undefined;
+}
+
+/** A value as its column keeps it, or why it does not. */
+export type ReadValue = { readonly value: ColumnValue } | { readonly message: string };
+
+/** Reads a value that somebody sends as an import does, and refuses one that does not fit its type. D-14.3. */
+export function readValueByHand(table: ValueTable, column: Column, value: JsonValue): ReadValue {
+  const read = importValue(table, column, withNumber(column, value));
+  if (read.problem !== null) return { message: read.problem };
+  return read.oddity === null ? { value: read.value } : { message: read.oddity };
+}
+
+/** Numbers may be texts, as browsers lose their digits. */
+export function withNumber(column: Column, value: JsonValue): JsonValue {
+  return typeof value === "string" ? readNumberText(column, value) : value;
+}
+
+/** Reads what somebody types into a form: JSON and booleans as such, else the text with all its digits; an empty one is null in all but text columns. */
+export function readTyped(
+  table: Pick<Table, "timestampColumn">,
+  typed: Pick<Column, "name" | "type" | "nullable" | "isKey">,
+  text: string,
+): ReadValue {
+  const column = { ...typed, maxLength: null, serialize: true, autoIncrement: false };
+  if (text === "" && column.type !== "text") return { value: null };
+  if (column.type === "json") {
+    const value = parseJsonOr(text, undefined);
+    return value === undefined ? { message: ODDITIES.json } : { value };
+  }
+  if (column.type === "boolean") return { value: text === "true" };
+  const read = readValueByHand({ ...table, files: { epoch: new Map() } }, column, text);
+  return "message" in read ? read : { value: text };
 }

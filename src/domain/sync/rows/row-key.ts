@@ -1,5 +1,6 @@
-// The upsert key of a row: derived from a record, as one text, and the order in which every store keeps keys. D-3.1.
-import { parseInt64 } from "../../shared/decimal.ts";
+// The upsert key of a row, derived from a record, and the order in which every store keeps keys. Texts that stand for a row's key,
+// or its content. D-3.1.
+import { decimalValueForm, parseInt64 } from "../../shared/decimal.ts";
 import {
   compareUtf8,
   fieldOf,
@@ -10,9 +11,9 @@ import {
   numberText,
 } from "../../shared/json.ts";
 import { compareDateTimes } from "../../shared/time.ts";
+import { holdsDecimals } from "../table/column-types.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { convertFields, isOfType } from "./convert.ts";
-import { keyText } from "./row-text.ts";
 
 /** The values of the key columns, in the order of `upsert_key`. */
 export type UpsertKey = readonly ColumnValue[];
@@ -99,4 +100,47 @@ function compareWhole(a: ColumnValue, b: ColumnValue): number {
 
 function wholeValue(value: ColumnValue): bigint {
   return parseInt64(isNumber(value) ? numberText(value) : String(value)) ?? 0n;
+}
+
+// Texts: equal ones mean the same key, or equal content, however the values are written.
+
+/** The text of a row's content: equal for rows that differ only in how a decimal is written or JSON fields ordered. */
+export function rowText(table: Table, row: Row): string {
+  let text = "";
+  for (const column of table.movedColumns) text += columnText(column, row[column.name] ?? null);
+  return text;
+}
+
+/** The text of a stored key; for the key of a sent record see `rowKey`. In keys `1.5` and `1.50` differ. D-3.1. */
+export function keyText(table: Table, row: Row): string {
+  let text = "";
+  for (const { name } of table.keyColumns) {
+    const value = row[name] ?? null;
+    text += isNumber(value) ? `#${numberText(value)};` : valueText(value);
+  }
+  return text;
+}
+
+/** True for two values of a column that differ at most in how a decimal is written or JSON fields ordered. */
+export function isSameValue(column: Column, a: ColumnValue, b: ColumnValue): boolean {
+  return columnText(column, a) === columnText(column, b);
+}
+
+function columnText(column: Column, value: ColumnValue): string {
+  if (typeof value !== "string" || !holdsDecimals(column)) return valueText(value);
+  const decimal = decimalValueForm(value);
+  return decimal === null ? valueText(value) : `"${decimal}"`;
+}
+
+/** Every value begins with a sign of its kind and shows where it ends, so two rows never share a text. */
+function valueText(value: JsonValue): string {
+  if (value === null) return "~";
+  if (typeof value === "string") return `'${value.length}:${value}`;
+  if (typeof value === "boolean") return value ? "+" : "-";
+  if (isNumber(value)) {
+    return `#${decimalValueForm(numberText(value)) ?? numberText(value)};`;
+  }
+  if (Array.isArray(value)) return `[${value.map(valueText).join("")}]`;
+  const fields = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return `{${fields.map(([name, field]) => valueText(name) + valueText(field)).join("")}}`;
 }

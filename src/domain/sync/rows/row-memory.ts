@@ -1,7 +1,7 @@
 // Remembers which rows a transfer has seen, in 16 to 32 bytes per row whatever their length.
 import { HASH_WORDS, hashText } from "../../shared/hash.ts";
 import type { Row, Table } from "../table/table.ts";
-import { keyText } from "./row-text.ts";
+import { keyText } from "./row-key.ts";
 import { rowTime, timeMicros } from "./row-time.ts";
 
 const SLOT_WORDS = 4;

@@ -1,12 +1,12 @@
-// Tombstones: what outlives one, and how a member of a push's `deleted` becomes one. D-7.6.
+// Tombstones, and how a member of a push's `deleted` becomes one. D-7.6.
 import { isJsonObject, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { compareDateTimes, parseDateTime } from "../../shared/time.ts";
 import type { Row, Table } from "../table/table.ts";
 import { convertFields } from "./convert.ts";
 import { recordKey } from "./row-key.ts";
-import { changeTime, LAST_TIME, rankTimes, rowTime, TOO_FAR_AHEAD } from "./row-time.ts";
+import { changeTime, LAST_TIME, rowTime, TOO_FAR_AHEAD } from "./row-time.ts";
 
-/** The key of a deleted row, and when it was deleted. D-7.6. */
+/** The key of a deleted row, and when it was deleted. */
 export interface Tombstone {
   /** The key columns, as the table keeps them. */
   readonly key: Row;
@@ -17,11 +17,6 @@ export interface Tombstone {
 /** The tombstone of a row that is deleted now. */
 export function tombstoneOf(table: Table, row: Row, nowMs: number): Tombstone {
   return { key: recordKey(table, row), deletedAt: changeTime(rowTime(table, row), nowMs) };
-}
-
-/** True when a row with this canonical time wins over a tombstone. `limit` is an `aheadLimit`. D-7.6. */
-export function outlives(rowTime: string | null, deletedAt: string, limit: string): boolean {
-  return rankTimes(rowTime, deletedAt, limit) > 0;
 }
 
 /** A member's tombstone, or why the member fails. */

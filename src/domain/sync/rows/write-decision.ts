@@ -4,10 +4,18 @@ import { compareDateTimes } from "../../shared/time.ts";
 import { isVersioned, type Row, type Table, type WriteConflict } from "../table/table.ts";
 import type { ConvertedRow } from "./convert.ts";
 import type { RecordFailure } from "./push-result.ts";
-import { keyText } from "./row-text.ts";
-import { aheadLimit, earliestTime, isTimeless, rankTimes } from "./row-time.ts";
-import { FIRST_STAMP, type StampRule, stampFate } from "./stamp.ts";
-import { outlives, type Tombstone } from "./tombstone.ts";
+import { keyText } from "./row-key.ts";
+import {
+  aheadLimit,
+  earliestTime,
+  FIRST_STAMP,
+  isTimeless,
+  outlives,
+  rankTimes,
+  type StampRule,
+  stampFate,
+} from "./row-time.ts";
+import type { Tombstone } from "./tombstone.ts";
 
 export interface ArrivingRecord extends ConvertedRow {
   readonly index: number;

@@ -2,8 +2,8 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { MAX_COMPARE_EXAMPLES, MAX_SHOWN_ROW_CHARS } from "../../shared/limits.ts";
 import { wireName } from "../../shared/wire-names.ts";
-import { rowText } from "../rows/row-text.ts";
-import { shownRow } from "../rows/shown-row.ts";
+import { shownRow } from "../by-hand/shown-rows.ts";
+import { rowText } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 import type { CompareCounts, CompareRepair, FinishedEvent } from "./run.ts";
 

@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { dateTimeMs } from "../../shared/time.ts";
 import { convertPulled } from "../rows/convert.ts";
-import { rowKey } from "../rows/row-key.ts";
+import { rowKey, rowText } from "../rows/row-key.ts";
 import {
   hashRow,
   microsOf,
@@ -11,7 +11,6 @@ import {
   RowVersions,
   versionOf,
 } from "../rows/row-memory.ts";
-import { rowText } from "../rows/row-text.ts";
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 

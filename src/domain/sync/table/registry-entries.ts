@@ -27,7 +27,7 @@ export function joinedEntry(schema: TableSchema): TableEntry {
 
 /** True for a built-in table that the other end has without an entry of its own. */
 export function isBuiltIn(schema: TableSchema): boolean {
-  const table = readRegistry({ tables: {} }).get(schema.table);
+  const table = readRegistry().get(schema.table);
   if (table === undefined) return false;
   const own: TableSchema = { ...schema, ...describeTable(table) };
   return asTold(own) === asTold(schema);

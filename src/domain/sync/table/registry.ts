@@ -2,20 +2,19 @@
 import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value";
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
-import { BUILT_IN_TABLES } from "./built-in-tables.ts";
 import { KEY_TYPES } from "./column-types.ts";
 import { DateFormat } from "./date-format.ts";
 import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
+  BUILT_IN_TABLES,
   COLUMN_SCHEMA,
   type ColumnEntry,
-  type ImportEntry,
   NAME_PATTERN,
   REGISTRY_SCHEMA,
   TABLE_SCHEMA,
   type TableEntry,
 } from "./registry-schema.ts";
-import { type Column, type FileForm, type Registry, ROW_NUMBER, type Table } from "./table.ts";
+import { buildTable, type Registry, ROW_NUMBER, registeredUpdates } from "./table.ts";
 
 /** Stands for a column of wrong structure: fit as a key and as a timestamp column. */
 const ANY_COLUMN: ColumnEntry = { type: "datetime" };
@@ -129,7 +128,8 @@ function tableProblems(name: string, entry: TableEntry): InputProblem[] {
       report(place, `upsert_key column "${key}" cannot have serialize: false`);
     }
   }
-  for (const [i, updated] of listedUpdateColumns(entry).entries()) {
+  const updates = registeredUpdates(entry);
+  for (const [i, updated] of (updates === "__all__" ? [] : updates).entries()) {
     const place = `/update_columns/${i}`;
     const column = columnOf(entry, updated);
     if (column === undefined) {
@@ -173,14 +173,14 @@ function reportTimestamp(entry: TableEntry, report: (place: string, text: string
     report("/deletes", "deletes: true needs a timestamp_column of type datetime");
   }
   if (entry.stamped !== true) return;
-  const updated = listedUpdateColumns(entry);
+  const updates = registeredUpdates(entry);
   if (timestamp === null || type !== "datetime") {
     report("/stamped", "stamped: true needs a timestamp_column of type datetime");
   } else if (entry.upsert_key.includes(timestamp)) {
     report("/stamped", `stamped: true sets "${timestamp}", which cannot be in upsert_key`);
   } else if (
     // An empty list only inserts rows.
-    updatesAll(entry) ? timestamp === "id" : updated.length > 0 && !updated.includes(timestamp)
+    updates === "__all__" ? timestamp === "id" : updates.length > 0 && !updates.includes(timestamp)
   ) {
     report("/stamped", `stamped: true sets "${timestamp}", which update_columns leave out`);
   }
@@ -251,78 +251,4 @@ function sameNameProblems(
     seen.set(name.toLowerCase(), name);
   }
   return problems;
-}
-
-function listedUpdateColumns(entry: TableEntry): readonly string[] {
-  return updatesAll(entry) ? [] : (entry.update_columns as readonly string[]);
-}
-
-function updatesAll(entry: TableEntry): boolean {
-  const listed = entry.update_columns ?? "__all__";
-  return listed === "__all__" || (listed.length === 1 && listed[0] === "__all__");
-}
-
-/** The table of a sound entry. */
-export function buildTable(
-  name: string,
-  entry: TableEntry,
-  lagSeconds: number = DEFAULT_LAG_SECONDS,
-): Table {
-  const columns = Object.entries(entry.columns).map(
-    ([columnName, column]): Column => ({
-      name: columnName,
-      type: column.type,
-      // A stamp is never missing.
-      nullable:
-        (entry.stamped && columnName === entry.timestamp_column) || (column.nullable ?? true),
-      maxLength: column.max_length ?? null,
-      serialize: column.serialize ?? true,
-      autoIncrement: column.auto_increment ?? false,
-      isKey: entry.upsert_key.includes(columnName),
-    }),
-  );
-  const pushColumns = columns.filter((column) => column.isKey || !column.autoIncrement);
-  const listed = listedUpdateColumns(entry);
-  return {
-    name,
-    columns,
-    timestampColumn: entry.timestamp_column ?? null,
-    keyColumns: entry.upsert_key.map((key) => columns.find((c) => c.name === key) as Column),
-    pushColumns,
-    pageColumns: columns.filter((column) => column.serialize),
-    movedColumns: pushColumns
-      .filter((column) => column.serialize)
-      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
-    updateColumns: pushColumns.filter((column) =>
-      column.isKey
-        ? false
-        : updatesAll(entry)
-          ? column.name !== "id"
-          : listed.includes(column.name),
-    ),
-    registeredUpdates: updatesAll(entry) ? "__all__" : listed,
-    conflict: entry.conflict ?? "overwrite",
-    lagSeconds: entry.lag_seconds ?? lagSeconds,
-    deletes: entry.deletes ?? false,
-    stamped: entry.stamped ?? false,
-    maxDeletes: entry.max_deletes ?? null,
-    remoteOnly: entry.remote_only ?? [],
-    direction: entry.direction ?? null,
-    files: fileFormOf(entry.import),
-    entry,
-  };
-}
-
-/** The form of a sound entry. */
-export function fileFormOf(entry: ImportEntry = {}): FileForm {
-  return {
-    delimiter: entry.delimiter ?? null,
-    decimal: entry.decimal ?? null,
-    dateFormat: entry.date_format === undefined ? null : DateFormat.parse(entry.date_format),
-    encoding: entry.encoding ?? null,
-    path: entry.path ?? null,
-    numberRows: entry.number_rows ?? false,
-    headers: new Map(Object.entries(entry.columns ?? {})),
-    epoch: new Map(Object.entries(entry.epoch ?? {})),
-  };
 }

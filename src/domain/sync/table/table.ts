@@ -1,10 +1,11 @@
 // A table of the registry: validated, with its defaults filled in.
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../shared/json.ts";
+import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { cutText, nearestWord } from "../../shared/text.ts";
 import type { ColumnType } from "./column-types.ts";
-import type { DateFormat } from "./date-format.ts";
-import type { Encoding, TableEntry } from "./registry-schema.ts";
+import { DateFormat } from "./date-format.ts";
+import type { Encoding, ImportEntry, TableEntry } from "./registry-schema.ts";
 
 export interface Column {
   readonly name: string;
@@ -101,6 +102,75 @@ export type Row = JsonObject;
 
 /** Tables by name, in registry order. */
 export type Registry = ReadonlyMap<string, Table>;
+
+/** The table of a sound entry. */
+export function buildTable(
+  name: string,
+  entry: TableEntry,
+  lagSeconds: number = DEFAULT_LAG_SECONDS,
+): Table {
+  const columns = Object.entries(entry.columns).map(
+    ([columnName, column]): Column => ({
+      name: columnName,
+      type: column.type,
+      // A stamp is never missing.
+      nullable:
+        (entry.stamped && columnName === entry.timestamp_column) || (column.nullable ?? true),
+      maxLength: column.max_length ?? null,
+      serialize: column.serialize ?? true,
+      autoIncrement: column.auto_increment ?? false,
+      isKey: entry.upsert_key.includes(columnName),
+    }),
+  );
+  const pushColumns = columns.filter((column) => column.isKey || !column.autoIncrement);
+  const updates = registeredUpdates(entry);
+  return {
+    name,
+    columns,
+    timestampColumn: entry.timestamp_column ?? null,
+    keyColumns: entry.upsert_key.map((key) => columns.find((c) => c.name === key) as Column),
+    pushColumns,
+    pageColumns: columns.filter((column) => column.serialize),
+    movedColumns: pushColumns
+      .filter((column) => column.serialize)
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    updateColumns: pushColumns.filter(
+      ({ name, isKey }) =>
+        !isKey && (updates === "__all__" ? name !== "id" : updates.includes(name)),
+    ),
+    registeredUpdates: updates,
+    conflict: entry.conflict ?? "overwrite",
+    lagSeconds: entry.lag_seconds ?? lagSeconds,
+    deletes: entry.deletes ?? false,
+    stamped: entry.stamped ?? false,
+    maxDeletes: entry.max_deletes ?? null,
+    remoteOnly: entry.remote_only ?? [],
+    direction: entry.direction ?? null,
+    files: fileFormOf(entry.import),
+    entry,
+  };
+}
+
+/** The `update_columns` of an entry: a list of `__all__` alone means all, too. */
+export function registeredUpdates({
+  update_columns: updates = "__all__",
+}: TableEntry): Table["registeredUpdates"] {
+  return updates.length === 1 && updates[0] === "__all__" ? "__all__" : updates;
+}
+
+/** The form of a sound entry. */
+export function fileFormOf(entry: ImportEntry = {}): FileForm {
+  return {
+    delimiter: entry.delimiter ?? null,
+    decimal: entry.decimal ?? null,
+    dateFormat: entry.date_format === undefined ? null : DateFormat.parse(entry.date_format),
+    encoding: entry.encoding ?? null,
+    path: entry.path ?? null,
+    numberRows: entry.number_rows ?? false,
+    headers: new Map(Object.entries(entry.columns ?? {})),
+    epoch: new Map(Object.entries(entry.epoch ?? {})),
+  };
+}
 
 /** True for a column that the store numbers. One in the key is a column like others. */
 export function isNumberedByStore({ autoIncrement, isKey }: Column): boolean {

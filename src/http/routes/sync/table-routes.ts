@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_EDIT_BODY_BYTES } from "../../../domain/shared/limits.ts";
 import type { ColumnProblem } from "../../../domain/sync/by-hand/row-edit.ts";
-import { ROW_ORDERS } from "../../../domain/sync/by-hand/row-filter.ts";
+import { ROW_ORDERS } from "../../../domain/sync/by-hand/shown-rows.ts";
 import { NAME_PATTERN } from "../../../domain/sync/table/registry-schema.ts";
 import { readOverview } from "../../../usecases/operations/read-overview.ts";
 import { editRow, removeRow } from "../../../usecases/sync/pages/edit-row.ts";

@@ -13,10 +13,10 @@ import {
   convertPosition,
   keyOf,
   keyRow,
+  keyText,
   recordKey,
   type UpsertKey,
 } from "../../../domain/sync/rows/row-key.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { differenceOf, type RowPair } from "../../../domain/sync/run/compare-events.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";

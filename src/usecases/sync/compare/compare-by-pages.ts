@@ -1,8 +1,7 @@
 // Compares with a deployment without digests: all its rows are read, and those that differ once more. D-4.10.
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
-import { type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
+import { keyText, type RowKey, recordKey, rowKey } from "../../../domain/sync/rows/row-key.ts";
 import { microsOf, NO_TIME, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import {
   type Difference,
   differenceOf,

@@ -2,8 +2,12 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
-import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
-import { differsForOwner, isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
+import {
+  differsForOwner,
+  isLeftOut,
+  isOfPeople,
+  personOf,
+} from "../../../domain/sync/people/name-facts.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {

@@ -2,7 +2,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
-import { rowText } from "../../../domain/sync/rows/row-text.ts";
+import { rowText } from "../../../domain/sync/rows/row-key.ts";
 import { aheadLimit, changeTime, ranksBelow, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { KeptReason, KeptRow, KeptRows } from "../../../domain/sync/run/compare-events.ts";

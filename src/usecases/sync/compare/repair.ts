@@ -2,9 +2,8 @@
 import { assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
-import { rowText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
+import { rowText } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, FIRST_STAMP, rankTimes, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import {
   type KeptReason,
   KeptRows,

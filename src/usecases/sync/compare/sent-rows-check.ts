@@ -2,9 +2,8 @@
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { convertPulled } from "../../../domain/sync/rows/convert.ts";
-import { recordKey } from "../../../domain/sync/rows/row-key.ts";
+import { keyText, recordKey, rowText } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory, RowVersions, versionOf } from "../../../domain/sync/rows/row-memory.ts";
-import { keyText, rowText } from "../../../domain/sync/rows/row-text.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import type { KeptRow, KeptRows } from "../../../domain/sync/run/compare-events.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";

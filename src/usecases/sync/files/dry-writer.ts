@@ -1,12 +1,11 @@
 // The dry run of an import: it decides as a store would, and writes nothing. D-14.7.
+
+import { shownRow } from "../../../domain/sync/by-hand/shown-rows.ts";
 import { meetPeople, peopleOf } from "../../../domain/sync/people/arrivals.ts";
-import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { ERASED_MESSAGE, isOfPeople } from "../../../domain/sync/people/name-facts.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { hashRow, RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
-import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
-import type { StampRule } from "../../../domain/sync/rows/stamp.ts";
+import { aheadLimit, type StampRule } from "../../../domain/sync/rows/row-time.ts";
 import {
   type ArrivingRecord,
   changedColumns,

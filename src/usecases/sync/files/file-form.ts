@@ -2,9 +2,14 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { ENCODINGS } from "../../../domain/shared/text.ts";
 import { DateFormat } from "../../../domain/sync/table/date-format.ts";
-import { fileFormOf, NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
+import { NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
 import type { Encoding, ImportEntry } from "../../../domain/sync/table/registry-schema.ts";
-import { type FileForm, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
+import {
+  type FileForm,
+  fileFormOf,
+  ROW_NUMBER,
+  type Table,
+} from "../../../domain/sync/table/table.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 
 export interface FormOptions {

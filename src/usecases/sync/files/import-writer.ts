@@ -1,8 +1,7 @@
 // Writers of an import: `StoreWriter`, and `DryWriter` for a dry run. Both tell which rows are new, changed or the same. D-14.7.
-import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { STAMP_NOW, type StampRule } from "../../../domain/sync/rows/stamp.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/name-facts.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { rowTime, STAMP_NOW, type StampRule } from "../../../domain/sync/rows/row-time.ts";
 import {
   type ArrivingRecord,
   decideWrite,

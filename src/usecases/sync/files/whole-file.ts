@@ -1,7 +1,7 @@
 // An import of all rows of a table: rows that are not in the file are removed afterwards. D-14.7.
 import { AppError } from "../../../domain/shared/errors.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
 import { tombstoneOf } from "../../../domain/sync/rows/tombstone.ts";
 import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";

@@ -1,7 +1,7 @@
 // Deletes here on request, and which deletes are forgotten: old ones, and those that were never sent. D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DAY_MS, formatMs } from "../../../domain/shared/time.ts";
-import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/name-facts.ts";
 import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Scheduler } from "../../../ports/runtime/runtime.ts";

@@ -14,17 +14,16 @@ import {
   stampedEdit,
   withNumbers,
 } from "../../../domain/sync/by-hand/row-edit.ts";
-import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { shownRow } from "../../../domain/sync/by-hand/shown-rows.ts";
 import {
+  ERASED_MESSAGE,
   isOfPeople,
   type NameFacts,
   personOf,
   requireNoOwner,
-} from "../../../domain/sync/people/owned-row.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { isTimeless } from "../../../domain/sync/rows/row-time.ts";
-import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
-import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
+} from "../../../domain/sync/people/name-facts.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { isTimeless, STAMP_NOW } from "../../../domain/sync/rows/row-time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import {
   findTable,

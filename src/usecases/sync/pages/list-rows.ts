@@ -10,10 +10,10 @@ import {
   type RowFilter,
   type RowOrder,
   readRowFilter,
-} from "../../../domain/sync/by-hand/row-filter.ts";
+  shownRow,
+} from "../../../domain/sync/by-hand/shown-rows.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
-import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";

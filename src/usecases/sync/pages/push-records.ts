@@ -1,7 +1,7 @@
 import { isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonValue } from "../../../domain/shared/json.ts";
 import { cutText } from "../../../domain/shared/text.ts";
-import { ERASED_MESSAGE } from "../../../domain/sync/people/erasure.ts";
+import { ERASED_MESSAGE } from "../../../domain/sync/people/name-facts.ts";
 import { convertRecord } from "../../../domain/sync/rows/convert.ts";
 import {
   commitFailedResult,
@@ -11,8 +11,7 @@ import {
   pushedResult,
   type RecordFailure,
 } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit } from "../../../domain/sync/rows/row-time.ts";
-import { STAMP_NOW } from "../../../domain/sync/rows/stamp.ts";
+import { aheadLimit, STAMP_NOW } from "../../../domain/sync/rows/row-time.ts";
 import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";

@@ -8,8 +8,8 @@ import {
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
+import { shownRow } from "../../../domain/sync/by-hand/shown-rows.ts";
 import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
-import { shownRow } from "../../../domain/sync/rows/shown-row.ts";
 import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RejectedItem, RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";

@@ -7,7 +7,7 @@ import {
   ownedDirections,
   ownerError,
 } from "../../../domain/sync/run/table-owner.ts";
-import { BUILT_IN_TABLES } from "../../../domain/sync/table/built-in-tables.ts";
+import { BUILT_IN_TABLES } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { holdLease, noLease, transferLeaseName } from "../shared/hold-lease.ts";

@@ -1,6 +1,5 @@
 import { recordKey } from "../../../domain/sync/rows/row-key.ts";
-import { isTimeless, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { FIRST_STAMP } from "../../../domain/sync/rows/stamp.ts";
+import { FIRST_STAMP, isTimeless, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { changesOf, type WriteRowsDeps, writeRows } from "./write-rows.ts";
 

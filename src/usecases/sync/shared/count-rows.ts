@@ -1,6 +1,6 @@
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
-import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { outlives, type Tombstone } from "../../../domain/sync/rows/tombstone.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { COUNT_CALLS } from "../../../ports/documents.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";

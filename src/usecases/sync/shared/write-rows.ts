@@ -3,7 +3,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonValue } from "../../../domain/shared/json.ts";
 import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/people/arrivals.ts";
-import { isOfPeople } from "../../../domain/sync/people/owned-row.ts";
+import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { ConvertedRecord } from "../../../domain/sync/rows/convert.ts";
 import type { RecordFailure } from "../../../domain/sync/rows/push-result.ts";
 import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";

@@ -1,7 +1,7 @@
 // A push: rows from the marker on, batch by batch, without those that went or came as they are. D-4.6, D-7.1.
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { addedColumns, requireMoved } from "../../../domain/sync/run/compare-schemas.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";

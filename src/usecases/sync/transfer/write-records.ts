@@ -3,11 +3,9 @@
 import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
-import { isLeftOut } from "../../../domain/sync/people/erasure.ts";
-import { isOfPeople, personOf } from "../../../domain/sync/people/owned-row.ts";
+import { isLeftOut, isOfPeople, personOf } from "../../../domain/sync/people/name-facts.ts";
 import { convertPulled, placeOfRefused } from "../../../domain/sync/rows/convert.ts";
-import { recordKey } from "../../../domain/sync/rows/row-key.ts";
-import { keyText } from "../../../domain/sync/rows/row-text.ts";
+import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
 import { aheadLimit, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";

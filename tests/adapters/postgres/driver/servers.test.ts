@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { openDatabase, problemOf } from "../../../../src/adapters/postgres/driver/open-database.ts";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../../src/domain/sync/rows/row-time.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

@@ -1,6 +1,6 @@
 // What other programs write to a stamped table on PostgreSQL, and which time it gets. D-14.2.
 import { describe, expect } from "bun:test";
-import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

@@ -1,7 +1,7 @@
 // What other programs write to a stamped table in SQLite's own ways, and which time it gets. D-14.2.
 import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
-import { STAMP_NOW } from "../../../../src/domain/sync/rows/stamp.ts";
+import { STAMP_NOW } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";

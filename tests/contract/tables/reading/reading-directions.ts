@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import type { RowOrder } from "../../../../src/domain/sync/by-hand/row-filter.ts";
+import type { RowOrder } from "../../../../src/domain/sync/by-hand/shown-rows.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../../harness.ts";
 import { heldRows } from "../../held-values.ts";

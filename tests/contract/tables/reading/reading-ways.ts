@@ -1,6 +1,6 @@
 // The tables of the suites of reading, and every way to read their rows in the order of the table and in that of the key.
 import { expect } from "bun:test";
-import type { RowOrder } from "../../../../src/domain/sync/by-hand/row-filter.ts";
+import type { RowOrder } from "../../../../src/domain/sync/by-hand/shown-rows.ts";
 import type { ColumnValue, Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { PageStart, RowsPage, TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

@@ -7,7 +7,7 @@ import type { ValueForm } from "../../../../src/domain/sync/guess/value-kind.ts"
 import { readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
 import type { ColumnType } from "../../../../src/domain/sync/table/column-types.ts";
-import { fileFormOf } from "../../../../src/domain/sync/table/registry.ts";
+import { fileFormOf } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { checkProperty } from "../../../support/seed.ts";
 

@@ -2,10 +2,13 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { JsonValue } from "../../../../src/domain/shared/json.ts";
-import { csvField, readCsvField } from "../../../../src/domain/sync/rows/csv-fields.ts";
+import {
+  csvField,
+  readCsvField,
+  readFileNumber,
+} from "../../../../src/domain/sync/rows/csv-fields.ts";
 import { importValue } from "../../../../src/domain/sync/rows/import-value.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../../src/domain/sync/table/column-types.ts";
-import { readFileNumber } from "../../../../src/domain/sync/table/file-values.ts";
 import type { ImportEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { arbitraryValue } from "../../../contract/tables/table-arbitraries.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
 import { DigestSum } from "../../../../src/domain/sync/digest/digest-page.ts";
-import { keyText, rowText } from "../../../../src/domain/sync/rows/row-text.ts";
+import { keyText, rowText } from "../../../../src/domain/sync/rows/row-key.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
 

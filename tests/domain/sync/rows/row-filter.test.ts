@@ -1,7 +1,7 @@
 // Which rows a filter by hand finds, by the type of its column.
 import { describe, expect, test } from "bun:test";
 import { type JsonValue, rawNumber } from "../../../../src/domain/shared/json.ts";
-import { readRowFilter } from "../../../../src/domain/sync/by-hand/row-filter.ts";
+import { readRowFilter } from "../../../../src/domain/sync/by-hand/shown-rows.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 
 const TABLE = makeTable({

@@ -1,7 +1,7 @@
 // Rows as browsers can take them. D-9.5.
 import { expect, test } from "bun:test";
 import { type JsonObject, parseJson } from "../../../../src/domain/shared/json.ts";
-import { shownRow } from "../../../../src/domain/sync/rows/shown-row.ts";
+import { shownRow } from "../../../../src/domain/sync/by-hand/shown-rows.ts";
 
 const shown = (text: string, maxChars?: number) =>
   JSON.stringify(shownRow(parseJson(text) as JsonObject, maxChars));

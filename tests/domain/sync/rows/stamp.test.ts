@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { convertPulled, convertRecord } from "../../../../src/domain/sync/rows/convert.ts";
-import { stampFate } from "../../../../src/domain/sync/rows/stamp.ts";
+import { stampFate } from "../../../../src/domain/sync/rows/row-time.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 
 const NOW = "2026-03-01T12:00:00Z";

@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { Environment } from "../../../../src/app/config.ts";
-import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
-import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import {
+  BUILT_IN_TABLES,
+  type TableEntry,
+} from "../../../../src/domain/sync/table/registry-schema.ts";
 import { POSTGRESQL } from "../../support/backends.ts";
 import { bodyText } from "../../support/raw-http.ts";
 import { releaseResources } from "../../support/resources.ts";

@@ -1,8 +1,10 @@
 // What an erasure leaves, here and with the deployments that this one syncs with. D-8.2.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
-import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/built-in-tables.ts";
-import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import {
+  BUILT_IN_TABLES,
+  type TableEntry,
+} from "../../../../src/domain/sync/table/registry-schema.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { POSTGRESQL } from "../../support/backends.ts";

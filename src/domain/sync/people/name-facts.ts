@@ -1,7 +1,7 @@
-// Rows that arrive for somebody who has an account here. D-8.1.
+// The facts about the people whom rows name, such as an account here or an erasure, and what follows for one row. D-8.1, D-8.2.
 import { AppError } from "../../shared/errors.ts";
 import { parseDateTime } from "../../shared/time.ts";
-import { justAfter } from "../rows/row-time.ts";
+import { justAfter, rankTimes } from "../rows/row-time.ts";
 import {
   type Column,
   isVersioned,
@@ -9,9 +9,8 @@ import {
   type Table,
   timestampColumnOf,
 } from "../table/table.ts";
-import type { Erasure } from "./erasure.ts";
 
-/** The known facts about the person whom a row names. D-8.1, D-8.2. */
+/** The known facts about the person whom a row names. */
 export interface NameFacts {
   /** True with an account here that has a password: its owner alone changes the texts of the profile and `public`. */
   readonly ownsProfile: boolean;
@@ -19,6 +18,14 @@ export interface NameFacts {
   readonly hidesProfile: boolean;
   /** Null for a name that was never erased here. */
   readonly erased: Erasure | null;
+}
+
+/** The memory of somebody who was erased here. D-8.2. */
+export interface Erasure {
+  /** Canonical time. */
+  readonly at: string;
+  /** False once a new person may have the name, or has it. */
+  readonly isTaken: boolean;
 }
 
 /** The tables whose rows belong to people, by their column `username`: those that lookups read. */
@@ -44,6 +51,17 @@ export const DROPPED_NAME =
 export function personOf(row: Row): string | null {
   const { username } = row;
   return typeof username === "string" ? username : null;
+}
+
+export const ERASED_MESSAGE = "was erased here";
+
+export function erasedNameText(username: string): string {
+  return `repsync.erased.name.v1\n${username}`;
+}
+
+/** True for what is not written: all while the name is taken, then what is no newer than the erasure. `limit` as in `rankTimes`. */
+export function isLeftOut(time: string | null, { at, isTaken }: Erasure, limit: string): boolean {
+  return isTaken || rankTimes(time, at, limit) <= 0;
 }
 
 /**
