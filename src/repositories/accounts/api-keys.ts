@@ -1,10 +1,11 @@
 import type { Alert, MakeAlert } from "../../domain/alerts/alert.ts";
-import { revocationAlert, rotationAlert } from "../../domain/reputation/accounts/account-alerts.ts";
 import {
   type KeyRotation,
   keyBounds,
   planRotation,
+  revocationAlert,
   revokedKey,
+  rotationAlert,
   type StoredApiKey,
 } from "../../domain/reputation/accounts/api-key.ts";
 import { type Key, keysOf } from "../../domain/shared/document-key.ts";

@@ -4,8 +4,12 @@
 // and a replaced member gets no majority for the commit. A commit whose reply was lost is asked for again, never run again.
 // Snapshots suffice, as others write only the count and, once for each person, the audit key.
 import type { MakeAlert } from "../../domain/alerts/alert.ts";
-import { type QuotaStep, quotaSteps } from "../../domain/reputation/accounts/account-alerts.ts";
-import { chargeCalls, type MeterCharge } from "../../domain/reputation/accounts/call-meter.ts";
+import {
+  chargeCalls,
+  type MeterCharge,
+  type QuotaStep,
+  quotaSteps,
+} from "../../domain/reputation/accounts/call-meter.ts";
 import {
   CHANGED_DURING_LOOKUP,
   decideBatch,

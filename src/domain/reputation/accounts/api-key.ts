@@ -1,4 +1,5 @@
 // API keys: their text, and when they may be used. D-5.5, D-5.6.
+import type { Alert } from "../../alerts/alert.ts";
 import { MAX_ACTIVE_API_KEYS } from "../../shared/limits.ts";
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
 import { isOver, longEnded } from "./expiry.ts";
@@ -61,13 +62,8 @@ export function apiKeyStatus(
   return isOver(expiresAt, nowMs) ? "expired" : "active";
 }
 
-interface KeyBounds {
-  readonly isFull: boolean;
-  readonly forgotten: readonly string[];
-}
-
 /** `keys` are all of an account, in the order in which they were made. D-11.7. */
-export function keyBounds(keys: readonly ApiKeyValidity[], nowMs: number): KeyBounds {
+export function keyBounds(keys: readonly ApiKeyValidity[], nowMs: number) {
   const ended = keys.filter((key) => apiKeyStatus(key, nowMs) !== "active");
   return {
     isFull: keys.length - ended.length >= MAX_ACTIVE_API_KEYS,
@@ -128,6 +124,19 @@ export function planRotation(old: StoredApiKey, rotation: KeyRotation) {
       isRevoked: false,
     },
   };
+}
+
+/** The alert about a key that is revoked; null for one that was before, such as by a rotation whose overlap is over. D-10.12. */
+export function revocationAlert(key: StoredApiKey, nowMs: number): Alert | null {
+  return apiKeyStatus(key, nowMs) === "revoked" ? null : keyAlert("key.revoked", key);
+}
+
+export function rotationAlert(key: StoredApiKey): Alert {
+  return keyAlert("key.rotated", key);
+}
+
+function keyAlert(type: "key.revoked" | "key.rotated", key: StoredApiKey): Alert {
+  return { type, account: key.username, keyId: key.id, name: key.name };
 }
 
 /** The CRC-32 of ASCII characters as base62 digits, left-padded with `0`. */

@@ -1,5 +1,6 @@
 // Charges several calls of one account at one moment, from sums in place of a log of every call. The outcome is that of deciding
 // one call after the other; a property test compares them. D-6.4.
+import type { QuotaAlert } from "../../alerts/alert.ts";
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 import { formatMs } from "../../shared/time.ts";
 import {
@@ -112,4 +113,27 @@ export function usageBody(
 /** `resetMs` is when more calls are possible than now; now when nothing is used. */
 function limitUsage({ limit, used, remaining }: Quota, resetMs: number) {
   return { limit, used, remaining, resetAt: formatMs(resetMs) };
+}
+
+// Alerts about quotas that are used up. D-10.12.
+
+/** Percent of the month's calls. */
+const QUOTA_STEPS = [80, 100] as const;
+
+/** A step that an account has reached, told once for each account, step and month. */
+export type QuotaStep = Omit<QuotaAlert, "account">;
+
+/** The steps that an account has reached; none where nothing was charged or there is no limit. */
+export function quotaSteps(
+  { admitted, month }: Pick<MeterCharge, "admitted" | "month">,
+  { callsPerMonth: limit }: Pick<EffectiveLimits, "callsPerMonth">,
+): readonly QuotaStep[] {
+  if (limit === null || admitted === 0) return [];
+  const after = month.used;
+  return QUOTA_STEPS.flatMap((percent) => {
+    const reachedAt = Math.ceil((limit * percent) / 100);
+    if (after < reachedAt) return [];
+    const used = after - admitted < reachedAt ? reachedAt : after;
+    return [{ type: `quota.${percent}` as const, limit, used, month: month.month }];
+  });
 }

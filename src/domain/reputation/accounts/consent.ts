@@ -68,7 +68,7 @@ export interface ConsentFilterQuery {
 }
 
 /** The purposes that allow an endpoint, its own first. `reputation_lookup` covers all three. D-6.1. */
-export const COVERING_PURPOSES: Readonly<
+const COVERING_PURPOSES: Readonly<
   Record<LookupEndpoint, readonly [ConsentPurpose, ...ConsentPurpose[]]>
 > = {
   reputation: ["reputation_lookup"],

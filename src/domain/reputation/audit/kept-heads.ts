@@ -1,13 +1,16 @@
 // Heads of the audit log in a file kept elsewhere, which whoever can change the store cannot take back. D-8.9.
 import { AppError } from "../../shared/errors.ts";
-import { parseJsonOr } from "../../shared/json.ts";
+import { isJsonObject, type JsonValue, parseJsonOr } from "../../shared/json.ts";
 import { formatMs } from "../../shared/time.ts";
 import { fromWire } from "../../shared/wire-names.ts";
 import { type AuditHead, canonicalJson, type Signed } from "./audit-chain.ts";
 import { type AuditProblem, type AuditTools, isSignedInput } from "./audit-check.ts";
 
 const FORMAT = "repsync.audit.heads.v1" as const;
-const FIELDS: Readonly<Record<keyof AuditHead, "string" | "number">> = {
+type KeptHead = AuditHead & Pick<Signed<AuditHead>, "signature">;
+
+const FIELDS: Readonly<Record<keyof KeptHead, "string" | "number">> = {
+  signature: "string",
   chainId: "string",
   seq: "number",
   hash: "string",
@@ -29,12 +32,12 @@ export function formatKeptHeads(heads: readonly Signed<AuditHead>[], nowMs: numb
 
 /** Reads `formatKeptHeads`, or `GET /v1/admin/audit/heads`; signatures stay unchecked. Throws `invalid_request` for other text. */
 export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
-  const parsed: unknown = parseJsonOr(text, null);
-  const file = isObject(parsed) && isObject(parsed["data"]) ? parsed["data"] : parsed;
-  const items = isObject(file) && file["format"] === FORMAT ? file["heads"] : null;
+  const parsed = parseJsonOr(text, null);
+  const file = isJsonObject(parsed) && isJsonObject(parsed["data"]) ? parsed["data"] : parsed;
+  const items = isJsonObject(file) && file["format"] === FORMAT ? file["heads"] : null;
   // A reply has the names of the wire.
   const heads = Array.isArray(items)
-    ? items.map((item: unknown) => (isObject(item) ? fromWire(item) : item))
+    ? items.map((item: JsonValue) => (isJsonObject(item) ? fromWire(item) : {}))
     : null;
   if (heads === null || !heads.every(isHead)) {
     throw new AppError("invalid_request", "The file holds no heads of an audit log");
@@ -45,13 +48,8 @@ export function readKeptHeads(text: string): readonly Signed<AuditHead>[] {
   }));
 }
 
-function isHead(value: unknown): value is AuditHead & { readonly signature: string } {
-  if (!isObject(value) || typeof value["signature"] !== "string") return false;
+function isHead(value: Readonly<Record<string, unknown>>): value is KeptHead & typeof value {
   return Object.entries(FIELDS).every(([name, type]) => typeof value[name] === type);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null;
 }
 
 // The signed count of a store's chains shows when the last chain, or all of them, were removed with their heads. D-6.5.

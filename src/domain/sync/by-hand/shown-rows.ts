@@ -79,14 +79,11 @@ const MIN_VALUE_CHARS = 64;
  * it.
  */
 export function shownRow(row: JsonObject, maxChars = Number.POSITIVE_INFINITY): JsonObject {
-  const fields = Object.entries(row).map(([name, value]): [string, JsonValue] => [
-    name,
-    exact(value),
-  ]);
-  const shown = Object.fromEntries(fields);
+  const shown = exact(row) as JsonObject;
   if (maxChars === Number.POSITIVE_INFINITY || JSON.stringify(shown).length <= maxChars) {
     return shown;
   }
+  const fields = Object.entries(shown);
   const share = Math.max(MIN_VALUE_CHARS, Math.floor(maxChars / fields.length));
   return Object.fromEntries(fields.map(([name, value]) => [name, cutValue(value, share)]));
 }

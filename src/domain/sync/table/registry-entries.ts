@@ -123,17 +123,12 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
   const ownTime = before.stamped === true ? before.timestamp_column : null;
   const gone = Object.keys(before.columns).filter((name) => !seen.has(name) && name !== ownTime);
   if (gone.length > 0) differences.push(`not in the file: ${gone.join(", ")}`);
-  const headers = Object.entries(guessed.import?.columns ?? {}).filter(([name]) => name in added);
-  const epochs = Object.entries(guessed.import?.epoch ?? {}).filter(([name]) => name in added);
-  const files = {
-    ...before.import,
-    ...(headers.length === 0
-      ? {}
-      : { columns: { ...before.import?.columns, ...Object.fromEntries(headers) } }),
-    ...(epochs.length === 0
-      ? {}
-      : { epoch: { ...before.import?.epoch, ...Object.fromEntries(epochs) } }),
-  };
+  const files = { ...before.import };
+  for (const part of ["columns", "epoch"] as const) {
+    const ofAdded = Object.entries(guessed.import?.[part] ?? {}).filter(([name]) => name in added);
+    if (ofAdded.length === 0) continue;
+    Object.assign(files, { [part]: { ...files[part], ...Object.fromEntries(ofAdded) } });
+  }
   const entry = {
     ...before,
     ...(Object.keys(files).length === 0 ? {} : { import: files }),

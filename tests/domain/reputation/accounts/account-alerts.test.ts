@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { quotaSteps } from "../../../../src/domain/reputation/accounts/account-alerts.ts";
+import { quotaSteps } from "../../../../src/domain/reputation/accounts/call-meter.ts";
 
 const stepsOf = (used: number, admitted: number, callsPerMonth: number | null) =>
   quotaSteps({ admitted, month: { month: "2026-03", used } }, { callsPerMonth }).map(

@@ -3,7 +3,7 @@ import {
   expMinus,
   halvingPower,
   naturalLog,
-} from "../../../../src/domain/reputation/score/portable-math.ts";
+} from "../../../../src/domain/reputation/score/score.ts";
 
 // Expected values: Python, decimal with 40 digits.
 test.each([
