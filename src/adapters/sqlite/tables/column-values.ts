@@ -83,9 +83,9 @@ export function readColumns(columns: readonly Column[], cutsTextAtNul: boolean):
   return columns.map(read).join(", ");
 }
 
-/** Reads a column without losing a digit or a character. */
+/** Reads a column without losing a digit or a character. In brackets, as SQLite reads a missing name in double quotes as a text. */
 function readExpression(column: Column, cutsTextAtNul: boolean): string {
-  const name = `"${column.name}"`;
+  const name = `[${column.name}]`;
   if (declaredType(column) === "INTEGER") {
     const digits = `WHEN typeof(${name}) = 'integer' THEN CAST(${name} AS TEXT) ELSE ${name} END`;
     if (column.type === "bigint") return `CASE ${digits}`;

@@ -22,7 +22,7 @@ export function readRowsBy(
 
 /** Whole rows with the keys, each once. */
 export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly Row[]): Row[] {
-  const isKey = table.keyColumns.map(({ name }) => `"${name}" = ?`).join(" AND ");
+  const isKey = table.keyColumns.map(({ name }) => `[${name}] = ?`).join(" AND ");
   const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
   const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
   return [...wanted.values()].flatMap((key) =>
@@ -66,5 +66,5 @@ export function removeRowsBy(
 
 /** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
 function isValue(columnName: string): string {
-  return `"${columnName}" = ?1 AND "${columnName}" COLLATE BINARY = ?1`;
+  return `[${columnName}] = ?1 AND [${columnName}] COLLATE BINARY = ?1`;
 }

@@ -6,7 +6,7 @@ import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
-import { onEveryBackend, SQLITE_FILE } from "../../support/backends.ts";
+import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
 import { keepResource, releaseResources } from "../../support/resources.ts";
 import { startPair, startRunApp } from "../support/run-apps.ts";
 
@@ -147,4 +147,24 @@ onEveryBackend("rows in forms of another program", (backend) => {
       }
     },
   );
+});
+
+onBackends([SQLITE_FILE, POSTGRESQL], "a column that an application renames", (backend) => {
+  test("D-7.3 while it is missing, no row of the table is told, and a run writes nothing at the other end", async () => {
+    const url = await backend.makeUrl();
+    const tables = { shelves: SHELVES };
+    const remote = await startRunApp({ tables, backend });
+    const env = { STORAGE_URL: url, SYNC_REMOTE_URL: remote.url };
+    const local = await startRunApp({ tables, env });
+    const time = "2024-01-01T10:00:00Z";
+    const row = { name: "a", made_at: time, updated_at: time, extra: { n: 1 } };
+    await local.push("shelves", { records: [row] });
+    const sql = new SQL(url, { max: 1 });
+    keepResource(() => sql.close());
+    await sql.unsafe("alter table shelves rename column extra to more");
+    expect((await local.pull("shelves")).status).toBe(503);
+    const { status, json } = await local.trigger({ table: "shelves", direction: "push" });
+    expect([status, json["error"]]).toEqual([500, expect.any(String)]);
+    expect(await remote.rows("shelves")).toEqual([]);
+  });
 });
