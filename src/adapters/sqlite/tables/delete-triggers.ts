@@ -88,7 +88,7 @@ function wantedTriggers(
   const hadKey = hasKey(names, "OLD");
   const orderOf = (row: string) => rowOrder(table, row, database.foreignTables);
   const recordOld = recordDelete(names, ownDeletionTime(database, table));
-  const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})`;
+  const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})${andStored(names)}`;
   const met = `${names.keyOf("NEW")}, ${orderOf("NEW")}`;
   const meet = [
     `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
@@ -108,27 +108,37 @@ function wantedTriggers(
 }
 
 /**
- * The triggers as the version before made them: what they have recorded is complete. Each change is a text that no other part of a
+ * The triggers as the versions before made them: what they have recorded is complete. Each change is a text that no other part of a
  * trigger has.
  */
 function inEarlierWords(
   triggers: ReadonlyMap<string, string>,
   names: TombstoneNames,
-): ReadonlyMap<string, string> {
+): readonly ReadonlyMap<string, string>[] {
   const { table } = names;
-  const changes = [
+  const stored = andStored(names);
+  const isOfNow = `${IS_OF_NOW}${stored}`;
+  const lately = [
+    [stored, ""],
+    [IS_OF_NOW, isOfNow],
+    [`${markStored(names)}; `, ""],
+    [IS_GONE, `NOT ${isStored(names, "OLD")}`],
+  ] as const;
+  const before = [
     [onUnrenamed(table), `ON ${quotedName(table.name)}`],
     [` AND ${hasName(table)}`, ""],
-    ...["OLD", "before"].map((row) => [recordedTimeSql(row), deletionTimeSql(row)]),
+    ...["OLD", "before"].map((row) => [recordedTimeSql(row), deletionTimeSql(row)] as const),
     [
-      isOfNow(names),
+      isOfNow,
       `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
     ],
     [IS_OWN, "1"],
-  ] as [string, string][];
-  const reworded = (sql: string) =>
-    changes.reduce((text, [now, before]) => text.replaceAll(now, before), sql);
-  return new Map(Array.from(triggers, ([name, sql]) => [name, reworded(sql)]));
+  ] as const;
+  return [lately, [...lately, ...before]].map((changes) => {
+    const reworded = (sql: string) =>
+      changes.reduce((text, [now, then]) => text.replaceAll(now, then), sql);
+    return new Map(Array.from(triggers, ([name, sql]) => [name, reworded(sql)]));
+  });
 }
 
 /** When the row was deleted. In a table of another program a subquery computes the order of the row once. */
@@ -156,11 +166,11 @@ function replaceTriggers(
   const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
   const note = taken.map((rows) => noteTaken(names, rows, takenOrder));
   const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
-  const settle = [`DELETE FROM ${replaced}`];
+  const settle = [markStored(names), `DELETE FROM ${replaced}`];
   const columns = [...new Set(otherKeys.flatMap((key) => key.columns))].map(quotedName);
   const isOfColumns = otherKeys.every(({ ofColumns }) => ofColumns !== "");
   const ofOthers = isOfColumns ? `OF ${columns.join(", ")}` : "";
-  const gone = `AFTER DELETE ON ${replaced} WHEN NOT ${isStored(names, "OLD")} AND ${hasName(table)}`;
+  const gone = `AFTER DELETE ON ${replaced} WHEN ${IS_GONE} AND ${hasName(table)}`;
   return [
     own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
@@ -170,9 +180,23 @@ function replaceTriggers(
   ];
 }
 
+/** Marks the notes of rows that are there. */
+function markStored(names: TombstoneNames): string {
+  const { replaced } = names;
+  return `UPDATE ${replaced} SET ${ORDER_COLUMN} = NULL WHERE ${isStored(names, replaced)}`;
+}
+
+/** True for a note without the mark. */
+const IS_GONE = `OLD.${ORDER_COLUMN} IS NOT NULL`;
+
 function isStored(names: TombstoneNames, row: string): string {
   const { table } = names;
   return `EXISTS (SELECT 1 FROM "${table.name}" AS stored WHERE ${names.sameKey("stored", row)})`;
+}
+
+/** False where a rule of the table has deleted the arriving row again. */
+function andStored(names: TombstoneNames): string {
+  return ` AND ${isStored(names, "NEW")}`;
 }
 
 function hasKey(names: TombstoneNames, row: string): string {
@@ -196,13 +220,11 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
  */
 function forgetOlder(names: TombstoneNames): string {
   return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
-    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${isOfNow(names)})`;
+    AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${IS_OF_NOW})`;
 }
 
-/** True for a tombstone of the millisecond, unless a rule of the table has deleted the arriving row again. */
-function isOfNow(names: TombstoneNames): string {
-  return `repsync_is_own = ${IS_OWN} AND repsync_taken_at = ${TRIGGER_NOW} AND ${isStored(names, "NEW")}`;
-}
+/** True for a tombstone of the millisecond. */
+const IS_OF_NOW = `repsync_is_own = ${IS_OWN} AND repsync_taken_at = ${TRIGGER_NOW}`;
 
 /** Unique keys by which a row can replace one with another upsert key. */
 function otherUniqueKeys(database: SqliteDatabase, table: Table): readonly UniqueKey[] {

@@ -27,9 +27,12 @@ export class OwnTriggers {
 
   /**
    * Makes exactly the wanted triggers of its use. False where those before lacked one, or had one with another text, beside `wanted`
-   * and `earlier` alike.
+   * and each of `earlier` alike.
    */
-  set(wanted: ReadonlyMap<string, string>, earlier = wanted): boolean {
+  set(
+    wanted: ReadonlyMap<string, string>,
+    earlier: readonly ReadonlyMap<string, string>[] = [],
+  ): boolean {
     const found = this.#find();
     const hadAll = (triggers: ReadonlyMap<string, string>) =>
       [...triggers].every(([name, sql]) => found.get(name) === sql);
@@ -37,7 +40,7 @@ export class OwnTriggers {
     if (isSame && found.size === wanted.size) return true;
     this.drop();
     for (const sql of wanted.values()) this.#database.run(sql);
-    return isSame || hadAll(earlier);
+    return isSame || earlier.some(hadAll);
   }
 
   drop(): void {

@@ -7,7 +7,7 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues } from "./column-values.ts";
-import { rowOrder } from "./order-column.ts";
+import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 
 type BoundKey = readonly SqliteValue[];
@@ -182,12 +182,10 @@ export function leaveNoTombstones(
   database.run(`DELETE FROM ${names.list} WHERE "${columnName}" = ?`, [value]);
 }
 
-/**
- * Deletes the notes of statements that wrote nothing, within the caller's transaction, while the noted rows are there: later they
- * would count as replaced.
- */
+/** Deletes the notes of statements that wrote nothing, within the caller's transaction: later they would count as replaced. */
 export function forgetReplaced(database: SqliteWork, table: Table): TombstoneNames {
   const names = new TombstoneNames(table);
+  database.run(`UPDATE ${names.replaced} SET ${ORDER_COLUMN} = NULL`);
   database.run(`DELETE FROM ${names.replaced}`);
   return names;
 }

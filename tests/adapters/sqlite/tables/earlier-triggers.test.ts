@@ -1,22 +1,30 @@
-// A store of the version before, whose triggers have recorded every delete. D-7.6.
+// A store of a version before, whose triggers have recorded every delete. D-7.6.
 import type { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
 import { LONG_AGO, NUMBERED } from "./delete-scene.ts";
 
-const EARLIER = await Bun.file(new URL("earlier-triggers.sql", import.meta.url)).text();
+/** By version, the last one first. */
+const VERSIONS = await Promise.all(
+  ["later", "earlier"].map((name) =>
+    Bun.file(new URL(`${name}-triggers.sql`, import.meta.url)).text(),
+  ),
+);
 const TRIGGERS = "SELECT name, sql FROM sqlite_schema WHERE name GLOB 'repsync_delete.*'";
 
-/** Leaves the file as the version before would have. */
-function makeEarlier(program: Database): void {
+/** Leaves the file as a version before would have. */
+function makeEarlier(program: Database, triggers: string): void {
   for (const [name] of program.query(TRIGGERS).values()) program.run(`DROP TRIGGER "${name}"`);
-  program.run(EARLIER);
+  program.run(triggers);
+  if (triggers === VERSIONS[0]) return;
   program.run("DROP TABLE repsync_moment; CREATE TABLE repsync_moment (now TEXT NOT NULL)");
 }
 
-for (const lost of [null, "delete", "met", "gone"]) {
-  test(`D-7.6 the record of an earlier version ${lost === null ? "goes on" : `begins anew where its trigger ${lost} was lost`}`, () =>
+for (const [back, lost] of [0, 1].flatMap((back) =>
+  [null, "delete", "met", "gone"].map((lost) => [back, lost] as const),
+)) {
+  test(`D-7.6 the record of version ${-1 - back} ${lost === null ? "goes on" : `begins anew where its trigger ${lost} was lost`}`, () =>
     SqliteFile.use(async (file) => {
       const first = await file.open();
       await first.tables.prepare([NUMBERED]);
@@ -24,7 +32,7 @@ for (const lost of [null, "delete", "met", "gone"]) {
       const before = await first.tombstones.list(NUMBERED, query);
       await first.close();
       const program = file.openElsewhere();
-      makeEarlier(program);
+      makeEarlier(program, VERSIONS[back] ?? "");
       const rows = ["a", "b", "c", "d"].map((k, i) => `(${i + 1}, '${k}', '${LONG_AGO}')`);
       program.run(`INSERT INTO items (id, k, at) VALUES ${rows}`);
       program.run("DELETE FROM items WHERE k = 'a'; REPLACE INTO items (id, k) VALUES (2, 'new')");

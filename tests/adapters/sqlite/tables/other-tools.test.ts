@@ -4,7 +4,9 @@ import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-t
 import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
+import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
 import { SqliteFile } from "../support.ts";
+import { NUMBERED } from "./delete-scene.ts";
 
 const ENTRY: TableEntry = {
   upsert_key: ["k"],
@@ -221,3 +223,25 @@ test("D-4.6 what a trigger passes over in silence is a failed record, and a dele
     const { items } = await storage.tombstones.list(table, query);
     expect(items.map(({ key }) => key)).toEqual([{ k: "b" }, { k: "c" }]);
   }));
+
+for (const legacy of ["OFF", "ON"]) {
+  test(`D-7.6 a migration makes a table with deletes anew under its name, with legacy_alter_table ${legacy}`, () =>
+    SqliteFile.use(async (file) => {
+      const storage = await file.open();
+      await storage.tables.prepare([NUMBERED]);
+      const program = file.openElsewhere();
+      program.run(`PRAGMA legacy_alter_table = ${legacy}`);
+      program.run("INSERT INTO items (k, at) VALUES ('a', '2024-01-01T00:00:00')");
+      const query = { after: null, sinceTime: null, limitRows: 9 };
+      const before = await storage.tombstones.list(NUMBERED, query);
+      await nextMillisecond();
+      program.run(`BEGIN; CREATE TABLE items_new (id INTEGER PRIMARY KEY, k TEXT, at TEXT, v INTEGER);
+        INSERT INTO items_new SELECT id, k, at, v FROM items; DROP TABLE items;
+        ALTER TABLE items_new RENAME TO items; COMMIT`);
+      expect(program.query("SELECT k FROM items").values()).toEqual([["a"]]);
+      const after = await storage.tombstones.list(NUMBERED, query);
+      expect(Date.parse(after.earliestAvailable)).toBeGreaterThan(
+        Date.parse(before.earliestAvailable),
+      );
+    }));
+}
