@@ -13,7 +13,7 @@ import type { BackUpDeps } from "../usecases/operations/back-up.ts";
 import { moveStore } from "../usecases/operations/copy-store.ts";
 import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
-import { sqliteOfRuntime } from "./runtime.ts";
+import { sqliteOfRuntime } from "./process.ts";
 import type { Services } from "./services.ts";
 import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";

@@ -34,8 +34,8 @@ import { RememberedRemote } from "../usecases/sync/shared/read-remote-status.ts"
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";
+import { runtimeName } from "./process.ts";
 import { RegistryFile } from "./registry-file.ts";
-import { runtimeName } from "./runtime.ts";
 import { makeLookups, makeSessionDeps } from "./service-only.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 

@@ -1,12 +1,12 @@
-// The registry file of a running service: read again and again, and extended by tables. D-14.6.
+// The registry file of a running service: read again and again, extended by tables, and changed by one process at a time. D-14.6.
 import { constants } from "node:fs";
-import { access, readFile } from "node:fs/promises";
+import { access, readFile, rm } from "node:fs/promises";
+import { setTimeout as wait } from "node:timers/promises";
+import { hasProcessEnded } from "../adapters/backup-files/node-backup-files.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
-import type { NewTable, RegistrySource, RegistryText } from "../ports/tables/registry-source.ts";
-import { withFileLock } from "./disk/file-lock.ts";
-import { unwritable, writeText } from "./disk/write-text.ts";
+import type { NewTable, RegistrySource, RegistryText } from "../ports/files.ts";
 import {
   readOwnRegistry,
   registryText,
@@ -14,6 +14,7 @@ import {
   unreadText,
   withTables,
 } from "./registry-text.ts";
+import { createFile, unwritable, writeText } from "./write-file.ts";
 
 export class RegistryFile implements RegistrySource {
   readonly #path: string | null;
@@ -82,4 +83,44 @@ async function requireWritable(path: string): Promise<void> {
   } catch (error) {
     throw unwritable(`"${path}"`, error);
   }
+}
+
+const WAIT_MS = 50;
+/** A change takes milliseconds. */
+const MAX_WAITS = 200;
+
+/**
+ * Does the work while no other process holds the lock of the path, a file beside it with the number of its process. Removes the
+ * lock of a killed process. Throws `file_failed` when the lock does not become free, and what the work throws.
+ */
+export async function withFileLock<T>(path: string, work: () => Promise<T>): Promise<T> {
+  const lock = `${path}.lock`;
+  for (let waits = 0; !(await createFile(lock, { text: `${process.pid}\n` })); waits++) {
+    if (waits === MAX_WAITS) {
+      throw new AppError("file_failed", `Another process is changing "${path}": see "${lock}"`);
+    }
+    if (!((await isAbandoned(lock)) && (await removeAbandoned(lock)))) await wait(WAIT_MS);
+  }
+  try {
+    return await work();
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** One process at a time, as a second one would remove the new lock of the first. */
+async function removeAbandoned(lock: string): Promise<boolean> {
+  const removal = `${lock}.remove`;
+  if (!(await createFile(removal, { text: "" }))) return false;
+  try {
+    if (await isAbandoned(lock)) await rm(lock, { force: true });
+  } finally {
+    await rm(removal, { force: true });
+  }
+  return true;
+}
+
+async function isAbandoned(lock: string): Promise<boolean> {
+  const holder = Number(await readFile(lock, "utf8").catch(() => process.pid));
+  return hasProcessEnded(holder);
 }

@@ -12,15 +12,14 @@ import { Membership } from "../repositories/accounts/membership.ts";
 import { Names } from "../repositories/accounts/names.ts";
 import { Profiles } from "../repositories/accounts/profiles.ts";
 import { Sessions, SignIns } from "../repositories/accounts/sessions.ts";
-import { AuditChains } from "../repositories/lookups/audit-chains.ts";
+import { AuditChains, Subjects } from "../repositories/lookups/audit-chains.ts";
 import { AuditLog } from "../repositories/lookups/audit-log.ts";
 import { AuditSearch } from "../repositories/lookups/audit-search.ts";
-import type { PeopleTables } from "../repositories/lookups/lookup-reader.ts";
-import { Subjects } from "../repositories/lookups/subjects.ts";
+import type { LookupProcessorDeps } from "../repositories/lookups/lookup-processor.ts";
 import { Usage } from "../repositories/lookups/usage.ts";
 import type { AccountStores } from "../usecases/reputation/accounts/deps.ts";
 
-export interface ReputationOptions {
+interface ReputationOptions {
   readonly mac: Mac;
   /** Key of the audit's hashes and signatures, the same on all instances. */
   readonly auditKey: Uint8Array;
@@ -30,21 +29,14 @@ export interface ReputationOptions {
   readonly makeAlert: MakeAlert | null;
 }
 
-/** What lookups share with the stores of accounts. */
-export interface LookupParts extends Pick<ReputationOptions, "makeAlert"> {
-  readonly documents: DocumentStore;
-  readonly people: PeopleTables;
-  readonly subjects: Subjects;
-  readonly chains: AuditChains;
-}
-
 export interface Reputation extends AccountStores {
-  readonly lookupParts: LookupParts;
+  /** What lookups share with the stores of accounts. */
+  readonly lookupParts: Omit<LookupProcessorDeps, "clock" | "makeCache">;
 }
 
 /** `registry` has `profiles` and `platform_accounts`. */
 export function makeReputation(
-  { documents }: Pick<LookupParts, "documents">,
+  { documents }: { readonly documents: DocumentStore },
   registry: Registry,
   { mac, auditKey, nameKey, makeAlert }: ReputationOptions,
 ): Reputation {

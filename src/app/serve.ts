@@ -9,8 +9,7 @@ import { within } from "../ports/runtime/runtime.ts";
 import { compose, type Deployment } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { EXIT_FAILED, readTlsAnew } from "./environment.ts";
-import { boundMemory, runtimeName, serverOfRuntime } from "./runtime.ts";
-import { onHangUp } from "./terminal.ts";
+import { boundMemory, onHangUp, runtimeName, serverOfRuntime } from "./process.ts";
 
 /** Time for requests in hand at a stop; Docker kills after 10 s. */
 const GRACE_MS = 8_000;

@@ -4,34 +4,27 @@ import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts
 import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
 import { systemDefer } from "../adapters/system/system.ts";
 import { REMEMBERED_LOOKUP_MS } from "../domain/shared/limits.ts";
-import type { Clock } from "../ports/runtime/runtime.ts";
-import type { ValueCache } from "../ports/runtime/value-cache.ts";
-import { Secrets } from "../repositories/accounts/secrets.ts";
-import { LookupCache, type MakeCache } from "../repositories/lookups/batch-facts.ts";
-import { LookupProcessor } from "../repositories/lookups/lookup-processor.ts";
-import { LookupReader } from "../repositories/lookups/lookup-reader.ts";
-import { SegmentWriter } from "../repositories/lookups/segment-writer.ts";
+import type { Clock, ValueCache } from "../ports/runtime/runtime.ts";
+import { Secrets } from "../repositories/kept-values.ts";
+import {
+  LookupProcessor,
+  type LookupProcessorDeps,
+} from "../repositories/lookups/lookup-processor.ts";
 import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
 import { keptSecret } from "../usecases/reputation/accounts/secrets.ts";
 import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import type { Config } from "./config.ts";
-import type { LookupParts } from "./reputation.ts";
+import type { Reputation } from "./reputation.ts";
 import type { Services } from "./services.ts";
 
-export interface ProcessorOptions {
-  readonly makeCache: MakeCache;
-  readonly clock: Pick<Clock, "monotonicMs">;
-}
+export type ProcessorOptions = Pick<LookupProcessorDeps, "makeCache" | "clock">;
 
-export function makeLookupProcessor(parts: LookupParts, { makeCache, clock }: ProcessorOptions) {
-  const cache = new LookupCache(makeCache);
-  const reader = new LookupReader({ ...parts, cache });
-  const segments = new SegmentWriter(parts.documents);
-  return {
-    lookupProcessor: new LookupProcessor({ ...parts, clock, reader, cache, segments }),
-    /** Resolves when no background write is left. */
-    stop: () => segments.stop(),
-  };
+export function makeLookupProcessor(
+  parts: Reputation["lookupParts"],
+  { makeCache, clock }: ProcessorOptions,
+) {
+  const lookupProcessor = new LookupProcessor({ ...parts, makeCache, clock });
+  return { lookupProcessor, stop: () => lookupProcessor.stop() };
 }
 
 /** The lookups of a service, the caches that they fill, and their end. */

@@ -7,7 +7,7 @@ import type { EmptyStore, StoppedStore, StoreClaim } from "../ports/copies/store
 import type { Clock, Logger } from "../ports/runtime/runtime.ts";
 import type { FullStorage, StoreOptions } from "../ports/storage.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
-import { sqliteOfRuntime } from "./runtime.ts";
+import { sqliteOfRuntime } from "./process.ts";
 
 interface StoreTools {
   readonly clock: Clock;

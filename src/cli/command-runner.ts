@@ -1,8 +1,8 @@
 // The frame of all commands: they are declared, given a deployment, interrupted and ended here.
 import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
+import { outlivesTerminal } from "../app/process.ts";
 import type { Services } from "../app/services.ts";
-import { outlivesTerminal } from "../app/terminal.ts";
 import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, isAppError } from "../domain/shared/errors.ts";
 import { flushOutput, Output, type OutputOptions } from "./output.ts";

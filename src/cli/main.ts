@@ -1,6 +1,6 @@
 #!/usr/bin/env bun
 // Starts the command line: handles broken streams, bounds its memory, and runs the program.
-import { boundMemory } from "../app/runtime.ts";
+import { boundMemory } from "../app/process.ts";
 import { systemReason } from "../domain/shared/errors.ts";
 import { EXIT, runCommand } from "./command-runner.ts";
 import { runProgram } from "./program.ts";

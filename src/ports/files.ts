@@ -1,8 +1,9 @@
-// Files of records: what imports, exports and guesses of tables ask of each format. D-4.12, D-10.2, D-10.3.
+// Files of people: of records, in each format that imports, exports and guesses of tables read; and that of the registry. D-4.12,
+// D-10.2, D-10.3.
 import type { JsonObject, JsonValue } from "../domain/shared/json.ts";
 import type { Declaration } from "../domain/sync/guess/table-guess.ts";
-import type { Encoding } from "../domain/sync/table/registry-schema.ts";
-import type { Column, FileForm, Row } from "../domain/sync/table/table.ts";
+import type { Encoding, TableEntry } from "../domain/sync/table/registry-schema.ts";
+import type { Column, FileForm, Registry, Row } from "../domain/sync/table/table.ts";
 
 export const FILE_FORMATS = ["json", "ndjson", "csv"] as const;
 
@@ -123,4 +124,34 @@ export interface ForeignDatabase {
   leftOut(): readonly string[];
 
   close(): void;
+}
+
+export interface NewTable {
+  readonly name: string;
+  readonly entry: TableEntry;
+}
+
+/** The registry as it is written down. D-14.6. */
+export interface RegistryText {
+  /** Null where it cannot be read. */
+  readonly text: string | null;
+  /** Null where something is wrong. */
+  readonly registry: Registry | null;
+  /** Everything that is wrong, each with its place; empty where nothing is. */
+  readonly problems: readonly string[];
+}
+
+export interface RegistrySource {
+  read(): Promise<RegistryText>;
+
+  /**
+   * Adds a table with a sound entry; the rest of the text, with its comments, is unchanged. Of all processes on this machine one
+   * adds at a time. The text is written once `prepare` has resolved; where `prepare` rejects, nothing is written and its error
+   * comes out. Throws `conflict` for the name of a table that exists, and `file_failed` when the text cannot be written or has an
+   * error.
+   */
+  add(table: NewTable, prepare: (registry: Registry) => Promise<void>): Promise<Registry>;
+
+  /** The text to add by hand. */
+  textToAdd(table: NewTable): string;
 }

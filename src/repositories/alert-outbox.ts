@@ -36,13 +36,13 @@ export class AlertOutbox extends Repository {
    * first. A time later than `MAX_ALERT_WAIT_MS` from now has come, too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
-    const read = await this.ask(
-      "alerts.due",
-      { from: ALERTS, stretch: dueBy(0, nowMs, limit) },
-      { from: ALERTS, stretch: dueAfter(0, nowMs + MAX_ALERT_WAIT_MS, limit) },
-      { from: ALERTS, stretch: dueBy(1, nowMs, limit) },
-      { from: ALERTS, stretch: dueAfter(1, nowMs + MAX_ALERT_WAIT_MS, limit) },
-    );
+    const due = [0, 1].flatMap((kind) => {
+      const ofKind = { index: "due", within: [[kind]], limit };
+      const passed = { ...ofKind, upTo: [kind, nowMs + 1] };
+      return [passed, { ...ofKind, after: [kind, nowMs + MAX_ALERT_WAIT_MS + 1] }];
+    });
+    const queries = due.map((stretch) => ({ from: ALERTS, stretch }));
+    const read = await this.ask("alerts.due", ...queries);
     return read
       .flat()
       .slice(0, limit)
@@ -93,15 +93,6 @@ export function queueAlerts(tx: Transaction, alerts: readonly QueuedAlert[]): vo
 /** The alerts about an account, the oldest first. */
 export function alertsAbout(account: string): Stretch {
   return { index: "account", within: [[account]] };
-}
-
-/** `kind` as in the index. */
-function dueBy(kind: number, nowMs: number, limit: number): Stretch {
-  return { index: "due", within: [[kind]], upTo: [kind, nowMs + 1], limit };
-}
-
-function dueAfter(kind: number, atMs: number, limit: number): Stretch {
-  return { index: "due", within: [[kind]], after: [kind, atMs + 1], limit };
 }
 
 interface AlertsDeps {

@@ -2,11 +2,10 @@
 import type { DocumentStore } from "../ports/documents.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
 import type { Names } from "./accounts/names.ts";
-import { ExchangedBlocks } from "./exchanged-blocks.ts";
 import { LateRows } from "./late-rows.ts";
 import { type LeaseGiver, Leases } from "./leases.ts";
 import { RejectedRecords } from "./rejected-records.ts";
-import { RemoteMemory } from "./remote-memory.ts";
+import { ExchangedBlocks, RemoteMemory } from "./remote-memory.ts";
 import { Runs } from "./runs.ts";
 
 export type SyncRepositories = ReturnType<typeof makeSyncRepositories>;

@@ -9,8 +9,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createFile } from "../../src/app/disk/create-file.ts";
 import { readEnvFile } from "../../src/app/environment.ts";
+import { createFile } from "../../src/app/write-file.ts";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";

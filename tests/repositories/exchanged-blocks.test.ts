@@ -5,7 +5,7 @@ import {
   ExchangedBlocks,
   forgetBlocks,
   lastBlockQuery,
-} from "../../src/repositories/exchanged-blocks.ts";
+} from "../../src/repositories/remote-memory.ts";
 import { repositoryTests } from "./support/repository-tests.ts";
 
 /** Blocks, and the commits that change them. */

@@ -1,5 +1,5 @@
 import { LruValueCache } from "../../src/adapters/lru-cache/lru-value-cache.ts";
-import type { ValueCache } from "../../src/ports/runtime/value-cache.ts";
+import type { ValueCache } from "../../src/ports/runtime/runtime.ts";
 
 /** A cache that remembers nothing. */
 export function forgetful<Value extends object>(): ValueCache<Value> {

@@ -2,8 +2,8 @@ import { describe, expect, test } from "bun:test";
 import type { RunRequest } from "../../src/domain/sync/run/run.ts";
 import { findTable } from "../../src/domain/sync/table/table.ts";
 import type { CronTimes, Scheduler } from "../../src/ports/runtime/runtime.ts";
+import { ScheduleTimes } from "../../src/repositories/kept-values.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
-import { ScheduleTimes } from "../../src/repositories/schedule-times.ts";
 import { LiveRegistry } from "../../src/usecases/operations/registry-keeper.ts";
 import {
   startCompareSchedule,

@@ -1,7 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { CacheCounts } from "../../ports/runtime/metrics.ts";
-import type { Clock } from "../../ports/runtime/runtime.ts";
-import type { ValueCache } from "../../ports/runtime/value-cache.ts";
+import type { CacheCounts, Clock, ValueCache } from "../../ports/runtime/runtime.ts";
 
 interface LruOptions {
   readonly maxEntries: number;

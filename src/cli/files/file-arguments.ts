@@ -1,7 +1,7 @@
 // The path, the format and the form of a file that a command names.
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
+import { STANDARD_STREAM } from "../../app/write-file.ts";
 import { AppError } from "../../domain/shared/errors.ts";
 import { ROW_NUMBER } from "../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../ports/files.ts";

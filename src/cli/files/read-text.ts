@@ -1,8 +1,8 @@
 // Reads files and standard input as text.
 import { open, readFile } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { STANDARD_STREAM } from "../../app/disk/write-text.ts";
 import { fileFormats } from "../../app/files.ts";
+import { STANDARD_STREAM } from "../../app/write-file.ts";
 import { AppError, isAppError, systemReason } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 

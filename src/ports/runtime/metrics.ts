@@ -1,5 +1,6 @@
 import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncDirection, SyncRun } from "../../domain/sync/run/run.ts";
+import type { CacheCounts } from "./runtime.ts";
 
 export interface AnsweredRequest {
   /** The pattern of its path; null where nothing is served. */
@@ -59,16 +60,6 @@ export interface LookupCount {
   /** Code of the problem; empty when allowed. */
   readonly code: string;
   readonly count: number;
-}
-
-/** The counts of a cache since the start. */
-export interface CacheCounts {
-  readonly hits: number;
-  /** The key was absent, or had another version. */
-  readonly misses: number;
-  /** Values dropped because the cache was full. */
-  readonly evictions: number;
-  readonly entries: number;
 }
 
 /** All metrics in a text format. */

@@ -1,3 +1,6 @@
+import { orElse } from "../../domain/shared/errors.ts";
+import { MAX_CURSOR_CHARS } from "../../domain/shared/limits.ts";
+import { refuseCursor } from "../../domain/shared/list-query.ts";
 import type { RowOrder } from "../../domain/sync/by-hand/shown-rows.ts";
 import type { Column, Row, Table } from "../../domain/sync/table/table.ts";
 import type { CallLimit } from "../documents.ts";
@@ -122,4 +125,41 @@ export interface TableStore {
 
   /** Waits until the tombstones of all rows deleted before the call are there, 10 s at most. Throws `store_unavailable`. D-7.6. */
   settled(table: Table): Promise<void>;
+}
+
+/** A place that the cursor of a page names, as text for a URL. D-9.5. */
+export interface PartPlace<Position> {
+  /** Of the row before the part; null for the first row. */
+  readonly position: Position | null;
+  /** Rows behind it that the part leaves out. */
+  readonly skip: number;
+}
+
+export const START = { position: null, skip: 0 } as const;
+
+/** The cursor behind a position, of JSON; where that is null or too long for a URL, it counts rows from the part's begin. */
+export function partCursor(last: unknown, counted: PartPlace<unknown>): string {
+  const text = last === null ? null : cursorText({ position: last, skip: 0 });
+  return text !== null && text.length <= MAX_CURSOR_CHARS ? text : cursorText(counted);
+}
+
+function cursorText({ position, skip }: PartPlace<unknown>): string {
+  const bytes = new TextEncoder().encode(JSON.stringify([position, skip]));
+  return bytes.toBase64({ alphabet: "base64url", omitPadding: true });
+}
+
+/** The place of a cursor; `read` gives null for JSON without a position. Throws `invalid_request` for text that is no cursor. */
+export function readPartCursor<Position>(
+  text: string,
+  read: (json: unknown) => Position | null,
+): PartPlace<Position> {
+  const written: unknown = orElse(null, () => {
+    const bytes = Uint8Array.fromBase64(text, { alphabet: "base64url" });
+    return JSON.parse(new TextDecoder().decode(bytes));
+  });
+  const [json, skip] = Array.isArray(written) ? written : [];
+  const position = json === null ? null : read(json);
+  const isCount = Number.isSafeInteger(skip) && skip >= 0;
+  if (!isCount || (position === null && json !== null)) return refuseCursor();
+  return { position, skip };
 }

@@ -16,7 +16,7 @@ import {
   findAccount,
   SUSPENDED,
 } from "../account-collections.ts";
-import type { Subjects } from "../lookups/subjects.ts";
+import type { Subjects } from "../lookups/audit-chains.ts";
 import { keepMonth } from "../lookups/usage.ts";
 import { Repository } from "../repository.ts";
 import type { HmacOfName } from "./names.ts";

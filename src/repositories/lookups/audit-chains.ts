@@ -1,7 +1,8 @@
-// Appends to audit chains, and keeps their signed heads. D-6.5.
+// Appends to audit chains, keeps their signed heads, and names people there by pseudonyms. D-6.5.
 import {
   type AdminAct,
   actedOnRowText,
+  actedOnText,
   adminEntry,
   type FileAct,
   type RowAct,
@@ -19,7 +20,7 @@ import { chainCountInput } from "../../domain/reputation/audit/kept-heads.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { Damaged, type Transaction } from "../../ports/documents.ts";
-import { SECRETS, SUBJECTS } from "../account-collections.ts";
+import { SECRETS, SUBJECTS, type SubjectDocument } from "../account-collections.ts";
 import {
   AUDIT,
   type ChainCountDocument,
@@ -28,7 +29,6 @@ import {
   type LookupLogDocument,
 } from "../lookup-collections.ts";
 import { makeBlock } from "./audit-blocks.ts";
-import type { Subjects } from "./subjects.ts";
 
 /** The result of an append, once it is committed. */
 export interface Appended {
@@ -132,5 +132,60 @@ export class AuditChains {
 
   #sign(input: string): string {
     return this.#mac.hmacHex(this.#key, input);
+  }
+}
+
+const ID_BYTES = 8;
+const KEY_BYTES = 32;
+
+/** The pseudonyms of people in the audit: an id for callers, an HMAC for looked-up people. */
+export class Subjects {
+  readonly #mac: Mac;
+  readonly #auditKey: Uint8Array;
+
+  constructor(mac: Mac, auditKey: Uint8Array) {
+    this.#mac = mac;
+    this.#auditKey = auditKey;
+  }
+
+  /** A new id and key, not kept yet. */
+  make(username: string): SubjectDocument {
+    return { username, id: this.#randomHex(ID_BYTES), key: this.#randomHex(KEY_BYTES) };
+  }
+
+  /** The id of an account, made when it has none, within a transaction. */
+  async makeId(username: string, tx: Transaction): Promise<string> {
+    const [[found]] = await tx.read({ from: SUBJECTS, keys: [[username]] });
+    if (found !== undefined) return found.id;
+    const made = this.make(username);
+    tx.put(SUBJECTS, made);
+    return made.id;
+  }
+
+  /** The HMAC of a person who has an account, or was found. */
+  hmacOf({ username, key }: SubjectDocument): string {
+    return this.#mac.hmacHex(Uint8Array.fromHex(key), username);
+  }
+
+  /** The HMAC of a name that nobody has, or whose profile is hidden: no key is kept for it. */
+  hmacOfAbsent(username: string): string {
+    return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+  }
+
+  /** The HMAC of a person acted on, by their own key where they have one. */
+  hmacOfActedOn(username: string, subject: SubjectDocument | undefined): string {
+    const key = subject === undefined ? this.#auditKey : Uint8Array.fromHex(subject.key);
+    return this.#mac.hmacHex(key, actedOnText(username));
+  }
+
+  /** All HMACs that the log may have of a name. */
+  everyHmac(username: string, subject: SubjectDocument | undefined): readonly string[] {
+    const own =
+      subject === undefined ? [] : [this.hmacOf(subject), this.hmacOfActedOn(username, subject)];
+    return [...own, this.hmacOfAbsent(username), this.hmacOfActedOn(username, undefined)];
+  }
+
+  #randomHex(bytes: number): string {
+    return this.#mac.randomBytes(bytes).toHex();
   }
 }

@@ -22,9 +22,9 @@ import {
 } from "../lookup-collections.ts";
 import { Repository } from "../repository.ts";
 import { blockKey, recordsOf } from "./audit-blocks.ts";
+import type { Subjects } from "./audit-chains.ts";
 import { SegmentGroups } from "./segment-groups.ts";
 import { MAX_SEGMENT_SPAN_MS } from "./segment-writer.ts";
-import type { Subjects } from "./subjects.ts";
 
 interface StretchQuery {
   /** Only those that may have records up to this time; `END_OF_TIME` for all. */

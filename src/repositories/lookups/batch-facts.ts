@@ -3,12 +3,6 @@ import type {
   LookupCaller,
   LookupSubject,
 } from "../../domain/reputation/lookups/lookup-batch.ts";
-import {
-  MAX_REMEMBERED_ABSENT_NAME_CHARS,
-  MAX_REMEMBERED_ABSENT_NAMES,
-  MAX_REMEMBERED_LOOKUPS,
-} from "../../domain/shared/limits.ts";
-import type { ValueCache } from "../../ports/runtime/value-cache.ts";
 import type { SubjectDocument } from "../account-collections.ts";
 
 /** A caller with the username of its account, whose version counts for it. */
@@ -16,7 +10,7 @@ export interface OwnedCaller extends LookupCaller {
   readonly username: string;
 }
 
-interface Versioned<Value> {
+export interface Versioned<Value> {
   readonly value: Value;
   readonly version: number;
 }
@@ -96,62 +90,5 @@ export class BatchFacts {
     const held = this.people.get(username);
     if (held === undefined) throw new Error("A person was not read");
     return held.value;
-  }
-}
-
-// The cache of callers and people for lookups, each with the version it was read at. The transaction of a batch tells whether that
-// is current, before anything is decided.
-
-/** Makes a cache of at most `maxEntries` values. A cache may forget any of them at any time. */
-export type MakeCache = <Value extends object>(maxEntries: number) => ValueCache<Value>;
-
-export class LookupCache {
-  readonly #callers: ValueCache<Versioned<OwnedCaller>>;
-  readonly #people: ValueCache<Versioned<LookupSubject>>;
-  /** Names of nobody, apart, so that made-up ones push no person out. */
-  readonly #absent: ValueCache<Versioned<LookupSubject>>;
-
-  constructor(makeCache: MakeCache) {
-    this.#callers = makeCache(MAX_REMEMBERED_LOOKUPS);
-    this.#people = makeCache(MAX_REMEMBERED_LOOKUPS);
-    this.#absent = makeCache(MAX_REMEMBERED_ABSENT_NAMES);
-  }
-
-  /** Gives a batch what it lacks; returns the key hashes that it still lacks. */
-  findCallers({ keyHashes, callers, stale }: BatchFacts): readonly string[] {
-    return keyHashes.filter((hash) => {
-      const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash));
-      if (found !== null) callers.set(hash, found);
-      return found === null;
-    });
-  }
-
-  /** As `findCallers`, of people; returns usernames. */
-  findPeople({ usernames, people, stale }: BatchFacts): readonly string[] {
-    const find = (name: string) => this.#people.get(name) ?? this.#absent.get(name);
-    return usernames.filter((name) => {
-      const found = people.get(name) ?? (stale.has(name) ? null : find(name));
-      if (found !== null) people.set(name, found);
-      return found === null;
-    });
-  }
-
-  /** Keeps what was read for a committed batch. */
-  keep({ callers, people, fresh }: BatchFacts): void {
-    if (fresh.size === 0) return;
-    for (const [hash, { value, version }] of callers) {
-      if (value !== null && fresh.has(hash)) this.#callers.set(hash, { value, version });
-    }
-    for (const [username, held] of people) {
-      if (!fresh.has(username)) continue;
-      const isThere = held.value.profile !== null;
-      const [own, other] = isThere ? [this.#people, this.#absent] : [this.#absent, this.#people];
-      other.delete(username);
-      if (isThere || username.length <= MAX_REMEMBERED_ABSENT_NAME_CHARS) own.set(username, held);
-    }
-  }
-
-  clear(): void {
-    for (const cache of [this.#callers, this.#people, this.#absent]) cache.clear();
   }
 }

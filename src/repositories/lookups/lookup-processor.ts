@@ -31,20 +31,16 @@ import { SUBJECTS } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { LOOKUP_LOG, type LookupLogDocument } from "../lookup-collections.ts";
 import type { Appended, AuditChains } from "./audit-chains.ts";
-import { BatchFacts, type LookupCache, type OwnedCaller } from "./batch-facts.ts";
-import type { LookupReader } from "./lookup-reader.ts";
+import { BatchFacts, type OwnedCaller } from "./batch-facts.ts";
+import { LookupReader, type LookupReaderDeps } from "./lookup-reader.ts";
 import { type CountedCalls, OwnChain } from "./own-chain.ts";
-import type { SegmentWriter } from "./segment-writer.ts";
-import type { AccountUsage } from "./usage.ts";
-import { UsageReader } from "./usage-reader.ts";
+import { SegmentWriter } from "./segment-writer.ts";
+import { type AccountUsage, UsageReader } from "./usage.ts";
 
-interface LookupProcessorDeps {
+export interface LookupProcessorDeps extends LookupReaderDeps {
   readonly documents: DocumentStore;
   readonly clock: Pick<Clock, "monotonicMs">;
-  readonly reader: LookupReader;
-  readonly cache: LookupCache;
   readonly chains: AuditChains;
-  readonly segments: SegmentWriter;
   /** Null: quota alerts are not kept. D-10.12. */
   readonly makeAlert: MakeAlert | null;
 }
@@ -77,12 +73,16 @@ const MANY_PEOPLE = 8;
  */
 export class LookupProcessor {
   readonly #deps: LookupProcessorDeps;
+  readonly #reader: LookupReader;
+  readonly #segments: SegmentWriter;
   readonly #ownChain = new OwnChain();
   readonly #usages = new UsageReader();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: LookupProcessorDeps) {
     this.#deps = deps;
+    this.#reader = new LookupReader(deps);
+    this.#segments = new SegmentWriter(deps.documents);
   }
 
   /** Milliseconds for which it pays to wait for more calls after a batch. */
@@ -105,6 +105,11 @@ export class LookupProcessor {
     return decided;
   }
 
+  /** Resolves when no background write is left. */
+  stop(): Promise<void> {
+    return this.#segments.stop();
+  }
+
   async #decide(
     calls: readonly LookupCall[],
     deadlineMs: number,
@@ -119,7 +124,7 @@ export class LookupProcessor {
       return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
     } catch (error) {
       // The store may have been restored from a copy: its versions count again from there.
-      this.#deps.cache.clear();
+      this.#reader.clear();
       throw error;
     }
   }
@@ -198,7 +203,7 @@ export class LookupProcessor {
 
   /** Reads the documents that every batch changes, and proves what the batch holds; what has changed is read anew. */
   async #readProven(facts: BatchFacts, tx: Transaction): Promise<readonly LookupLogDocument[]> {
-    await this.#deps.reader.fill(facts, tx);
+    await this.#reader.fill(facts, tx);
     const ids = new Set([...facts.accountIds, ...this.#ownChain.accountsInDoubt]);
     const keys = [...this.#usages.keysOf(ids), ...this.#ownChain.keys];
     const names = facts.versionedNames;
@@ -211,7 +216,7 @@ export class LookupProcessor {
     const people = facts.people.size;
     if (facts.dropOutdated(names, versions) && made.length === 0) return log;
     // Most likely a commit has raised the versions of everybody.
-    if (facts.people.size === 0 && people >= MANY_PEOPLE) this.#deps.cache.clear();
+    if (facts.people.size === 0 && people >= MANY_PEOPLE) this.#reader.clear();
     facts.dropNewSubjects();
     // All reads are of one moment, so what was read anew holds.
     return await this.#readProven(facts, tx);
@@ -241,9 +246,9 @@ export class LookupProcessor {
       facts.dropNewSubjects();
     } else {
       this.#ownChain.goOnFrom(appended.written);
-      void this.#deps.segments.note(appended);
+      void this.#segments.note(appended);
     }
-    this.#deps.cache.keep(facts);
+    this.#reader.keep(facts);
   }
 
   /** Confirms late answers by a proven read; resolves to its time. Where one would not be given again: 503, and it counts. D-8.3. */
@@ -253,7 +258,8 @@ export class LookupProcessor {
     { outcomes, readAtMs }: Committed,
     deadlineMs: number,
   ): Promise<number> {
-    const { clock, documents, reader } = this.#deps;
+    const { clock, documents } = this.#deps;
+    const reader = this.#reader;
     for (let confirmedAtMs = readAtMs; ; ) {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();

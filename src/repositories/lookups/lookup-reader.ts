@@ -1,10 +1,17 @@
-// Reads what batches of lookups need and the caches lack, each value at the moment of its version.
+// Reads what batches of lookups need, from caches or the store, each value at the moment of its version. The transaction of a batch
+// tells whether cached values are current, before anything is decided.
 import { effectiveLimits } from "../../domain/reputation/accounts/plan.ts";
 import type { LookupSubject } from "../../domain/reputation/lookups/lookup-batch.ts";
 import { isPublicProfile } from "../../domain/reputation/score/profile.ts";
 import { isKey, type Key } from "../../domain/shared/document-key.ts";
+import {
+  MAX_REMEMBERED_ABSENT_NAME_CHARS,
+  MAX_REMEMBERED_ABSENT_NAMES,
+  MAX_REMEMBERED_LOOKUPS,
+} from "../../domain/shared/limits.ts";
 import type { Row, Table } from "../../domain/sync/table/table.ts";
 import type { Reader } from "../../ports/documents.ts";
+import type { ValueCache } from "../../ports/runtime/runtime.ts";
 import {
   ACCOUNTS,
   CONSENTS,
@@ -12,8 +19,8 @@ import {
   SUBJECTS,
   type SubjectDocument,
 } from "../account-collections.ts";
-import type { BatchFacts, LookupCache } from "./batch-facts.ts";
-import type { Subjects } from "./subjects.ts";
+import type { Subjects } from "./audit-chains.ts";
+import type { BatchFacts, OwnedCaller, Versioned } from "./batch-facts.ts";
 
 /** The tables that lookups read. */
 export interface PeopleTables {
@@ -21,27 +28,67 @@ export interface PeopleTables {
   readonly platformAccounts: Table;
 }
 
-interface LookupReaderDeps {
+export interface LookupReaderDeps {
   readonly people: PeopleTables;
   readonly subjects: Subjects;
-  readonly cache: LookupCache;
+  /** Makes a cache of at most so many values, which may forget any of them at any time. */
+  readonly makeCache: <Value extends object>(maxEntries: number) => ValueCache<Value>;
 }
 
 export class LookupReader {
-  readonly #deps: LookupReaderDeps;
+  readonly #tables: PeopleTables;
+  readonly #subjects: Subjects;
+  readonly #callers: ValueCache<Versioned<OwnedCaller>>;
+  readonly #people: ValueCache<Versioned<LookupSubject>>;
+  /** Names of nobody, apart, so that made-up ones push no person out. */
+  readonly #absent: ValueCache<Versioned<LookupSubject>>;
 
-  constructor(deps: LookupReaderDeps) {
-    this.#deps = deps;
+  constructor({ people, subjects, makeCache }: LookupReaderDeps) {
+    this.#tables = people;
+    this.#subjects = subjects;
+    this.#callers = makeCache(MAX_REMEMBERED_LOOKUPS);
+    this.#people = makeCache(MAX_REMEMBERED_LOOKUPS);
+    this.#absent = makeCache(MAX_REMEMBERED_ABSENT_NAMES);
   }
 
   /** Gives a batch what it lacks, from the caches or the moment of a body. Throws `store_unavailable`. */
   async fill(facts: BatchFacts, at: Reader): Promise<void> {
-    const { cache } = this.#deps;
-    const hashes = cache.findCallers(facts);
+    const { keyHashes, callers, usernames, people, stale } = facts;
+    const hashes = keyHashes.filter((hash) => {
+      const found = callers.get(hash) ?? (stale.has(hash) ? null : this.#callers.get(hash));
+      if (found !== null) callers.set(hash, found);
+      return found === null;
+    });
     if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
     // Without a valid key no person is read.
-    const names = facts.hasCallers ? cache.findPeople(facts) : [];
+    if (!facts.hasCallers) return;
+    const find = (name: string) => this.#people.get(name) ?? this.#absent.get(name);
+    const names = usernames.filter((name) => {
+      const found = people.get(name) ?? (stale.has(name) ? null : find(name));
+      if (found !== null) people.set(name, found);
+      return found === null;
+    });
     if (names.length > 0) await this.#readPeople(at, facts, names);
+  }
+
+  /** Caches what was read for a committed batch. */
+  keep({ callers, people, fresh }: BatchFacts): void {
+    if (fresh.size === 0) return;
+    for (const [hash, { value, version }] of callers) {
+      if (value !== null && fresh.has(hash)) this.#callers.set(hash, { value, version });
+    }
+    for (const [username, held] of people) {
+      if (!fresh.has(username)) continue;
+      const isThere = held.value.profile !== null;
+      const [own, other] = isThere ? [this.#people, this.#absent] : [this.#absent, this.#people];
+      other.delete(username);
+      if (isThere || username.length <= MAX_REMEMBERED_ABSENT_NAME_CHARS) own.set(username, held);
+    }
+  }
+
+  /** Forgets everything that is cached. */
+  clear(): void {
+    for (const cache of [this.#callers, this.#people, this.#absent]) cache.clear();
   }
 
   async #readCallers(at: Reader, facts: BatchFacts, hashes: readonly string[]): Promise<void> {
@@ -81,8 +128,8 @@ export class LookupReader {
 
   /** Reads as much of a hidden person as of an absent one. D-8.5. */
   async #readPeople(at: Reader, facts: BatchFacts, usernames: readonly string[]): Promise<void> {
-    const { people, subjects } = this.#deps;
-    const { profiles, platformAccounts } = people;
+    const subjects = this.#subjects;
+    const { profiles, platformAccounts } = this.#tables;
     const named = usernames.filter((name) => isKey([name]));
     const [rows, kept, versions] = await at.read(
       { rowsOf: profiles, where: ["username", named] },
@@ -133,7 +180,7 @@ export class LookupReader {
   ): SubjectDocument {
     const known = stored ?? facts.newSubjects.get(username);
     if (known !== undefined) return known;
-    const made = this.#deps.subjects.make(username);
+    const made = this.#subjects.make(username);
     facts.newSubjects.set(username, made);
     return made;
   }

@@ -29,9 +29,12 @@ import {
   type CallsDocument,
   type KeyUseDocument,
   LOOKUP_LOG,
+  type LookupLogDocument,
   type UsageDocument,
 } from "../lookup-collections.ts";
 import { Repository } from "../repository.ts";
+import type { OwnedCaller } from "./batch-facts.ts";
+import type { CountedCalls } from "./own-chain.ts";
 
 /** A time ahead by no more than this is of a faster instance, not of a clock that was set back. */
 const MAX_LEAD_MS = 5_000;
@@ -40,9 +43,8 @@ export class Usage extends Repository {
   /** The calls of an account so far, on all instances. */
   async read(username: string, { callsPerMinute }: EffectiveLimits) {
     return await this.reading("usage.read", async (at) => {
-      const usage = AccountUsage.of(await findUsage(at, username), at.nowMs);
-      const keys = usage.missing(callsPerMinute);
-      const [pages] = await at.read({ from: LOOKUP_LOG, keys });
+      const usage = new AccountUsage(await findUsage(at, username), at.nowMs);
+      const [pages] = await at.read({ from: LOOKUP_LOG, keys: usage.pages(callsPerMinute) });
       usage.settle(pages);
       return { reading: usage.reading(callsPerMinute), nowMs: usage.atMs };
     });
@@ -68,7 +70,7 @@ export class Usage extends Repository {
   }
 }
 
-export function usageKey(accountId: string): Key {
+function usageKey(accountId: string): Key {
   return ["usage", accountId];
 }
 
@@ -91,12 +93,12 @@ async function findUsage(at: Reader, username: string): Promise<UsageDocument | 
 /** The calls of the last month that had any, within a body; null for none. */
 export async function monthOfAccount(at: Reader, accountId: string): Promise<MonthUsage | null> {
   const [[found]] = await at.read({ from: LOOKUP_LOG, keys: [usageKey(accountId)] });
-  return found === undefined ? null : AccountUsage.of(found as UsageDocument, 0).month;
+  return found === undefined ? null : new AccountUsage(found as UsageDocument, 0).month;
 }
 
 /** Begins the count of a new account with earlier calls of its name, within a body. D-8.2. */
 export function keepMonth(tx: Transaction, accountId: string, month: MonthUsage): void {
-  const usage = AccountUsage.of(undefined, 0);
+  const usage = new AccountUsage(undefined, 0);
   usage.month = month;
   tx.put(LOOKUP_LOG, usage.document(accountId));
 }
@@ -130,21 +132,17 @@ export class AccountUsage {
   readonly #stored: UsageDocument | undefined;
   #window: CallWindow;
 
-  private constructor(stored: UsageDocument | undefined, atMs: number) {
+  /** The usage of a document. An instance whose clock is a little behind counts at the last time written. */
+  constructor(stored: UsageDocument | undefined, nowMs: number) {
     this.#stored = stored;
-    this.atMs = atMs;
+    const lastMs = stored?.lastMs ?? 0;
+    const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
+    this.atMs = isLead ? lastMs : nowMs;
     this.#window = new CallWindow(stored ?? NO_CALLS);
     const isCounted = stored !== undefined && stored.month !== "";
     this.month = isCounted ? { month: stored.month, used: stored.monthCalls } : null;
     this.#history = stored ?? NO_HISTORY;
     this.told = stored?.told ?? [];
-  }
-
-  /** The usage of a document. An instance whose clock is a little behind counts at the last time written. */
-  static of(stored: UsageDocument | undefined, nowMs: number): AccountUsage {
-    const lastMs = stored?.lastMs ?? 0;
-    const isLead = lastMs > nowMs && lastMs <= nowMs + MAX_LEAD_MS;
-    return new AccountUsage(stored, isLead ? lastMs : nowMs);
   }
 
   /** The document with this month in place of a later one, which would stay full until then; null without a later one. D-8.4. */
@@ -154,16 +152,13 @@ export class AccountUsage {
     return isAhead ? { ...this.#stored, month } : null;
   }
 
-  /** Keys of the full pages that are needed before `settle`. */
-  missing(callsPerMinute: number): readonly Key[] {
+  /** Keys of the full pages that are needed before `settle`: those that such a limit needs, or all for null. */
+  pages(callsPerMinute: number | null): readonly Key[] {
     const { sums } = this.#window;
+    const needed =
+      callsPerMinute === null ? fullPages(sums) : neededPages(sums, this.atMs, callsPerMinute);
     const accountId = this.#stored?.accountId ?? "";
-    return neededPages(sums, this.atMs, callsPerMinute).map((page) => callsKey(accountId, page));
-  }
-
-  everyPage(): readonly Key[] {
-    const accountId = this.#stored?.accountId ?? "";
-    return fullPages(this.#window.sums).map((page) => callsKey(accountId, page));
+    return needed.map((page) => callsKey(accountId, page));
   }
 
   /** Takes the full pages that were read, and drops calls that no longer count. */
@@ -222,5 +217,72 @@ export class AccountUsage {
     }
     for (const use of this.#passed) tx.put(LOOKUP_LOG, { kind: "key_use", accountId, ...use });
     tx.put(LOOKUP_LOG, this.document(accountId));
+  }
+}
+
+/** Accounts whose pages are remembered; with one more all are forgotten. */
+const MAX_KNOWN_PAGES = 10_000;
+
+interface WantedUsages {
+  /** What the read of `keysOf` gave. */
+  readonly log: readonly LookupLogDocument[];
+  readonly callers: readonly { readonly caller: OwnedCaller }[];
+  readonly unanswered: readonly CountedCalls[];
+}
+
+/** Reads what counts the calls of accounts, mostly with the one read that every batch makes. */
+export class UsageReader {
+  /** Full pages of calls that the last batch needed, by account. */
+  readonly #pages = new Map<string, readonly Key[]>();
+
+  /** Keys of the documents that a batch of calls by these accounts likely needs. */
+  keysOf(accountIds: Iterable<string>): readonly Key[] {
+    const ids = [...accountIds];
+    return [...ids.map(usageKey), ...ids.flatMap((id) => this.#pages.get(id) ?? [])];
+  }
+
+  /** The usages that a batch changes, with the pages that it needs; reads once more where these are others than last time. */
+  async read(tx: Transaction, wanted: WantedUsages): Promise<Map<string, AccountUsage>> {
+    const { log, callers, unanswered } = wanted;
+    const stored = new Map(
+      log.flatMap((doc) => (doc.kind === "usage" ? [[doc.accountId, doc] as const] : [])),
+    );
+    const usages = new Map<string, AccountUsage>();
+    const needed: Key[] = [];
+    const open = (
+      accountId: string,
+      document: UsageDocument | undefined,
+      callsPerMinute: number | null,
+    ) => {
+      const usage = new AccountUsage(document, tx.nowMs);
+      usages.set(accountId, usage);
+      const keys = usage.pages(callsPerMinute);
+      needed.push(...keys);
+      this.#notePages(accountId, keys);
+    };
+    for (const { caller } of callers) {
+      const { accountId, limits } = caller;
+      open(accountId, stored.get(accountId), limits.callsPerMinute);
+    }
+    for (const { accountId } of unanswered) {
+      const document = stored.get(accountId);
+      // An account that was erased meanwhile has no count any more.
+      if (document !== undefined) open(accountId, document, null);
+    }
+    const known = new Set(
+      log.flatMap((doc) => (doc.kind === "calls" ? [`${doc.accountId} ${doc.page}`] : [])),
+    );
+    const lacked = needed.filter(([, id, page]) => !known.has(`${id} ${page}`));
+    const [others] = lacked.length === 0 ? [[]] : await tx.read({ from: LOOKUP_LOG, keys: lacked });
+    for (const usage of usages.values()) usage.settle([...log, ...others]);
+    return usages;
+  }
+
+  #notePages(accountId: string, keys: readonly Key[]): void {
+    if (keys.length === 0) this.#pages.delete(accountId);
+    else {
+      if (this.#pages.size >= MAX_KNOWN_PAGES) this.#pages.clear();
+      this.#pages.set(accountId, keys);
+    }
   }
 }

@@ -5,19 +5,24 @@ import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/run.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type {
-  CacheCounts,
   Exposition,
   LookupCount,
   Metrics,
   ServiceState,
 } from "../../ports/runtime/metrics.ts";
-import { type Clock, type Logger, type Timer, within } from "../../ports/runtime/runtime.ts";
-import type { ValueCache } from "../../ports/runtime/value-cache.ts";
+import {
+  type CacheCounts,
+  type Clock,
+  type Logger,
+  type Timer,
+  type ValueCache,
+  within,
+} from "../../ports/runtime/runtime.ts";
 import type { FullStorage } from "../../ports/storage.ts";
 import type { AlertOutbox } from "../../repositories/alert-outbox.ts";
+import type { ScheduleTimes } from "../../repositories/kept-values.ts";
 import type { RejectedRecords } from "../../repositories/rejected-records.ts";
 import type { RemoteMemory } from "../../repositories/remote-memory.ts";
-import type { ScheduleTimes } from "../../repositories/schedule-times.ts";
 import type { LookupCounts, LookupTally } from "../reputation/lookups/lookup-tally.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";

@@ -4,8 +4,8 @@ import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/erro
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Registry, Table } from "../../domain/sync/table/table.ts";
+import type { NewTable, RegistrySource } from "../../ports/files.ts";
 import { type Ids, repeat } from "../../ports/runtime/runtime.ts";
-import type { NewTable, RegistrySource } from "../../ports/tables/registry-source.ts";
 import { holdLease, type LeaseDeps } from "../sync/shared/hold-lease.ts";
 
 const LOOK_EVERY_MS = 5_000;

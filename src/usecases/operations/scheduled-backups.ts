@@ -9,7 +9,7 @@ import { INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
-import { isDue, type ScheduleDeps } from "../../repositories/schedule-times.ts";
+import { isDue, type ScheduleDeps } from "../../repositories/kept-values.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { type BackUpDeps, backUp } from "./back-up.ts";
 

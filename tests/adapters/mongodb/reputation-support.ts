@@ -1,7 +1,7 @@
 // Stores of MongoDB for the tests of the reputation half.
 
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import type { ValueCache } from "../../../src/ports/runtime/value-cache.ts";
+import type { ValueCache } from "../../../src/ports/runtime/runtime.ts";
 import {
   type AuditVerdict,
   verifyAudit,

@@ -1,5 +1,5 @@
 // Stores of SQLite for the tests of the reputation half.
-import type { ValueCache } from "../../../src/ports/runtime/value-cache.ts";
+import type { ValueCache } from "../../../src/ports/runtime/runtime.ts";
 import type { OpenedStore } from "../../contract/harness.ts";
 import { openParts, type ReputationParts } from "../../contract/lookups/reputation-harness.ts";
 import type { RunStorage } from "../../support/run-parts.ts";

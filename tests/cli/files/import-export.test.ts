@@ -12,7 +12,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { writeText } from "../../../src/app/disk/write-text.ts";
+import { writeText } from "../../../src/app/write-file.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../../e2e/support/service-process.ts";
 import { onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";

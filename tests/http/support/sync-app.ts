@@ -6,7 +6,7 @@ import { SystemClock, SystemTimer } from "../../../src/adapters/system/system.ts
 import { compose } from "../../../src/app/compose.ts";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import { serverOfRuntime } from "../../../src/app/runtime.ts";
+import { serverOfRuntime } from "../../../src/app/process.ts";
 import type { TimeDeps } from "../../../src/app/services.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import type { Backend } from "./backends.ts";

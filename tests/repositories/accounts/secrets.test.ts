@@ -1,5 +1,5 @@
 import { expect } from "bun:test";
-import { Secrets } from "../../../src/repositories/accounts/secrets.ts";
+import { Secrets } from "../../../src/repositories/kept-values.ts";
 import { repositoryTests } from "../support/repository-tests.ts";
 
 repositoryTests(

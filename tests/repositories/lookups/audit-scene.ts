@@ -5,12 +5,11 @@ import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-ch
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
-import { AuditChains } from "../../../src/repositories/lookups/audit-chains.ts";
+import { AuditChains, Subjects } from "../../../src/repositories/lookups/audit-chains.ts";
 import { AuditLog } from "../../../src/repositories/lookups/audit-log.ts";
 import { AuditSearch } from "../../../src/repositories/lookups/audit-search.ts";
 import { OwnChain } from "../../../src/repositories/lookups/own-chain.ts";
 import { SegmentWriter } from "../../../src/repositories/lookups/segment-writer.ts";
-import { Subjects } from "../../../src/repositories/lookups/subjects.ts";
 import {
   type AuditVerdict,
   verifyAudit,

@@ -6,7 +6,7 @@ import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { findAccount, SESSIONS } from "../../../src/repositories/account-collections.ts";
 import { Accounts, removeAccount } from "../../../src/repositories/accounts/accounts.ts";
 import { Sessions } from "../../../src/repositories/accounts/sessions.ts";
-import { Subjects } from "../../../src/repositories/lookups/subjects.ts";
+import { Subjects } from "../../../src/repositories/lookups/audit-chains.ts";
 
 /** The key of every audit log of the tests. */
 export const AUDIT_KEY = new Uint8Array(32).fill(7);

@@ -2,7 +2,7 @@
 import type { Collection } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
-import { SharedWork } from "../../../ports/runtime/shared-work.ts";
+import { SharedWork } from "../../../ports/runtime/turns.ts";
 import { Deadline, TimeUp } from "../driver/deadline.ts";
 import { type StoreDeps, writeOne } from "../driver/operations.ts";
 import { DELETE_BARRIERS, type RecorderState, RecorderStates } from "./recorder-state.ts";

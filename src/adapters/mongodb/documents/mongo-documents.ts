@@ -9,7 +9,7 @@ import {
   START_CALLS,
   type Transaction,
 } from "../../../ports/documents.ts";
-import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
+import { BodyQueues } from "../../../ports/runtime/turns.ts";
 import { preparedIn } from "../../../ports/stored-documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";

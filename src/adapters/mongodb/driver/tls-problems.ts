@@ -1,7 +1,7 @@
 // TLS problems that another try does not mend: certificates that prove nothing, and unusable files. D-10.4.
 import { MongoServerSelectionError } from "mongodb";
 import { AppError, codeOf } from "../../../domain/shared/errors.ts";
-import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
+import { certificateProblem, isOfCertificate } from "../../../ports/storage.ts";
 
 /** Codes of a readable file without a certificate or key. */
 const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;

@@ -1,7 +1,7 @@
 // Transactions that survive conflicts, elections and lost replies.
 import type { ClientSession, MongoClient } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
-import type { PlaceInQueue } from "../../../ports/runtime/body-queue.ts";
+import type { PlaceInQueue } from "../../../ports/runtime/turns.ts";
 import { DURABLE } from "./collections.ts";
 import { type Deadline, type Stopwatch, TimeUp } from "./deadline.ts";
 import {

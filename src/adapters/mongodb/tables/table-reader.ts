@@ -7,20 +7,18 @@ import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
-  type PartPlace,
-  partCursor,
-  readPartCursor,
-  START,
-} from "../../../ports/tables/part-cursor.ts";
-import {
   type CountQuery,
   columnsOf,
   type KeyRange,
   type PageOf,
+  type PartPlace,
+  partCursor,
   type RowColumns,
   type RowPosition,
   type RowsPage,
   type RowsQuery,
+  readPartCursor,
+  START,
 } from "../../../ports/tables/table-store.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns, Deadline } from "../driver/deadline.ts";

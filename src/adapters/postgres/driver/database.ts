@@ -10,9 +10,8 @@ import {
   START_CALLS,
   SYNC_CALLS,
 } from "../../../ports/documents.ts";
-import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
+import { BodyQueues, Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasState, isConflict, isPassing, TimeUp, unavailable } from "./errors.ts";
 import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";

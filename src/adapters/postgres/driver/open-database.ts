@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AppError, isAppError, orElse } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Clock, Logger } from "../../../ports/runtime/runtime.ts";
-import { certificateProblem, isOfCertificate } from "../../../ports/server-certificates.ts";
+import { certificateProblem, isOfCertificate } from "../../../ports/storage.ts";
 import { BunDriver, type Driver } from "./bun-driver.ts";
 import { PostgresDatabase } from "./database.ts";
 import { Failure, isPassing, unavailable } from "./errors.ts";

@@ -4,20 +4,18 @@ import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import {
-  type PartPlace,
-  partCursor,
-  readPartCursor,
-  START,
-} from "../../../ports/tables/part-cursor.ts";
-import {
   type CountQuery,
   columnsOf,
   type PageOf,
   type PageStart,
+  type PartPlace,
+  partCursor,
   type RowColumns,
   type RowPosition,
   type RowsPage,
   type RowsQuery,
+  readPartCursor,
+  START,
   type TableStore,
 } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";

@@ -1,7 +1,6 @@
 import { AppError } from "../../../domain/shared/errors.ts";
-import { BodyQueues } from "../../../ports/runtime/body-queue.ts";
 import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
-import { type Steps, Turns } from "../../../ports/runtime/turns.ts";
+import { BodyQueues, type Steps, Turns } from "../../../ports/runtime/turns.ts";
 import type { SqliteConnection } from "./driver.ts";
 import { isBusy } from "./errors.ts";
 

@@ -4,14 +4,16 @@ import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import { partCursor, readPartCursor, START } from "../../../ports/tables/part-cursor.ts";
-import type {
-  CountQuery,
-  PageOf,
-  PageStart,
-  RowColumns,
-  RowPosition,
-  RowsQuery,
+import {
+  type CountQuery,
+  type PageOf,
+  type PageStart,
+  partCursor,
+  type RowColumns,
+  type RowPosition,
+  type RowsQuery,
+  readPartCursor,
+  START,
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteRow, SqliteValue } from "../driver/driver.ts";

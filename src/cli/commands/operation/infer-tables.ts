@@ -1,9 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { type Command, InvalidArgumentError } from "commander";
-import { createFile } from "../../../app/disk/create-file.ts";
-import { withFileLock } from "../../../app/disk/file-lock.ts";
-import { writeText } from "../../../app/disk/write-text.ts";
+import { withFileLock } from "../../../app/registry-file.ts";
 import {
   readRegistryFile,
   registryText,
@@ -12,6 +10,7 @@ import {
   withEntry,
   withTables,
 } from "../../../app/registry-text.ts";
+import { createFile, writeText } from "../../../app/write-file.ts";
 import { AppError, codeOf, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";

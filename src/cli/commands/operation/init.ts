@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { createFile, isTaken, makeFolder } from "../../../app/disk/create-file.ts";
-import { OWNER_ONLY } from "../../../app/disk/write-text.ts";
 import { readEnvFile } from "../../../app/environment.ts";
 import { registryText } from "../../../app/registry-text.ts";
+import { createFile, isTaken, makeFolder, OWNER_ONLY } from "../../../app/write-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";

@@ -1,5 +1,4 @@
-import { withFileLock } from "../../../app/disk/file-lock.ts";
-import { writeText } from "../../../app/disk/write-text.ts";
+import { withFileLock } from "../../../app/registry-file.ts";
 import {
   problemText,
   readRegistryFile,
@@ -7,6 +6,7 @@ import {
   tablesOf,
   withEntry,
 } from "../../../app/registry-text.ts";
+import { writeText } from "../../../app/write-file.ts";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";

@@ -1,4 +1,4 @@
-import { STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
+import { STANDARD_STREAM, writeText } from "../../../app/write-file.ts";
 import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { countOf } from "../../../domain/shared/text.ts";

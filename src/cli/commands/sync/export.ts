@@ -1,5 +1,5 @@
-import { OWNER_ONLY, STANDARD_STREAM, writeText } from "../../../app/disk/write-text.ts";
 import { fileFormats } from "../../../app/files.ts";
+import { OWNER_ONLY, STANDARD_STREAM, writeText } from "../../../app/write-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";

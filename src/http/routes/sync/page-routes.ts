@@ -11,7 +11,7 @@ import {
   requireColumns,
   SYNC_EXTENSIONS,
 } from "../../../domain/sync/table/table-schema.ts";
-import { SharedWork } from "../../../ports/runtime/shared-work.ts";
+import { SharedWork } from "../../../ports/runtime/turns.ts";
 import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
 import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";

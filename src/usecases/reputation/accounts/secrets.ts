@@ -1,5 +1,5 @@
 import type { Mac } from "../../../ports/crypto/crypto.ts";
-import type { Secrets } from "../../../repositories/accounts/secrets.ts";
+import type { Secrets } from "../../../repositories/kept-values.ts";
 
 const SECRET_BYTES = 32;
 const AUDIT_KEY_CONTEXT = "repsync.audit.key.v1";

@@ -4,7 +4,7 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import type { CompareRepair, RunRequest } from "../../../domain/sync/run/run.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import { type Ids, repeat } from "../../../ports/runtime/runtime.ts";
-import { isDue, type ScheduleDeps } from "../../../repositories/schedule-times.ts";
+import { isDue, type ScheduleDeps } from "../../../repositories/kept-values.ts";
 import { type LeaseDeps, tryLease } from "../shared/hold-lease.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import type { CompareRequest, StartedComparison } from "./start-comparison.ts";

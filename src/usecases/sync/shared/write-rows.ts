@@ -20,10 +20,15 @@ import { type CallOptions, SYNC_CALLS, type Transaction } from "../../../ports/d
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteRule, WrittenRows } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
-import { forgetBlocks, lastBlockQuery } from "../../../repositories/exchanged-blocks.ts";
 import { fence, type LeaseClaim, leaseQueries } from "../../../repositories/leases.ts";
 import { keepRejections } from "../../../repositories/rejected-records.ts";
-import { keepMemory, type MemoryOwner, memoryQuery } from "../../../repositories/remote-memory.ts";
+import {
+  forgetBlocks,
+  keepMemory,
+  lastBlockQuery,
+  type MemoryOwner,
+  memoryQuery,
+} from "../../../repositories/remote-memory.ts";
 import type { SyncDeps } from "./sync-deps.ts";
 
 export type WriteRowsDeps = Pick<

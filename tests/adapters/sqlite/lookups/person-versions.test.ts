@@ -3,7 +3,7 @@ import type { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { versionSlotOf } from "../../../../src/adapters/sqlite/driver/person-versions.ts";
 import type { LookupSubject } from "../../../../src/domain/reputation/lookups/lookup-batch.ts";
-import type { CacheCounts } from "../../../../src/ports/runtime/metrics.ts";
+import type { CacheCounts } from "../../../../src/ports/runtime/runtime.ts";
 import {
   openParts,
   PLATFORM_ACCOUNTS,

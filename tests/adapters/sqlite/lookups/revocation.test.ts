@@ -1,6 +1,6 @@
 // D-6.3 What one instance revoked, another answers no more from what it remembers.
 import { describe, expect, test } from "bun:test";
-import type { ValueCache } from "../../../../src/ports/runtime/value-cache.ts";
+import type { ValueCache } from "../../../../src/ports/runtime/runtime.ts";
 import { openSecond } from "../../../contract/harness.ts";
 import {
   openParts,

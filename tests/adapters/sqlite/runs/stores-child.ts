@@ -4,9 +4,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
-import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
 import { SignIns } from "../../../../src/repositories/accounts/sessions.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
+import { Secrets } from "../../../../src/repositories/kept-values.ts";
 import { makeAccount, People } from "../../../repositories/support/people.ts";
 import { runParts } from "../../../support/run-parts.ts";
 import { driverOfRuntime } from "../driver/driver-of-runtime.ts";

@@ -6,7 +6,7 @@ import { type RowRange, TableSql } from "../../../../src/adapters/sqlite/tables/
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
-import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
+import { Secrets } from "../../../../src/repositories/kept-values.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { failureOf } from "../../../support/failure-of.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";

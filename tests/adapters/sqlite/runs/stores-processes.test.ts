@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Secrets } from "../../../../src/repositories/accounts/secrets.ts";
+import { Secrets } from "../../../../src/repositories/kept-values.ts";
 import { People } from "../../../repositories/support/people.ts";
 import { SqliteFile } from "../support.ts";
 import { COUNTED, SIGN_IN_LIMIT, type Winnings } from "./stores-child.ts";

@@ -1,7 +1,24 @@
+// Values that a deployment keeps by name, one for all of its instances: secrets, and the times of schedules.
 import { dateTimeMs } from "../domain/shared/time.ts";
 import type { Clock, CronTimes, Scheduler } from "../ports/runtime/runtime.ts";
+import { SECRETS, type SecretName } from "./account-collections.ts";
 import { SCHEDULE_TIMES, type ScheduleTimeName } from "./collections.ts";
 import { Repository } from "./repository.ts";
+
+/** Secrets that the service makes for itself at first start. D-1.3. */
+export class Secrets extends Repository {
+  /** The secret of that name, else `fresh`, which is then stored durably: all instances get the same. */
+  async getOrCreate(name: SecretName, fresh: string): Promise<string> {
+    const [call, query] = ["secrets.get_or_create", { from: SECRETS, keys: [[name]] }] as const;
+    const [[known]] = await this.ask(call, query);
+    if (known !== undefined) return known.secret;
+    return await this.writing(call, async (tx) => {
+      const [[made = { name, secret: fresh }]] = await tx.read(query);
+      tx.put(SECRETS, made);
+      return made.secret;
+    });
+  }
+}
 
 /** The times of schedules that were taken last, canonical. */
 export class ScheduleTimes extends Repository {
