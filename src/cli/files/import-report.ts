@@ -3,7 +3,7 @@ import { AppError } from "../../domain/shared/errors.ts";
 import { countOf, formatCount } from "../../domain/shared/text.ts";
 import type { ImportWarning } from "../../domain/sync/run/import-events.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
-import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-report.ts";
+import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-file.ts";
 import { rowsElsewhere } from "../../usecases/sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../../usecases/sync/shared/sync-deps.ts";
 import type { CommandTools } from "../command-runner.ts";

@@ -4,8 +4,10 @@ import { AppError } from "../../domain/shared/errors.ts";
 import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import type { FileFormat, ForeignDatabase, ForeignTable, FoundRecord } from "../../ports/files.ts";
-import type { CsvHeader } from "../../usecases/sync/files/csv-columns.ts";
-import { recordsOf as fileRecords } from "../../usecases/sync/files/import-file.ts";
+import {
+  type CsvHeader,
+  recordsOf as fileRecords,
+} from "../../usecases/sync/files/file-records.ts";
 import { delimiterByName, fromCallersFolder, readFileArguments } from "./file-arguments.ts";
 import { TextSource } from "./read-text.ts";
 import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import type { FileFormat } from "../../../src/ports/files.ts";
-import type { CsvHeader } from "../../../src/usecases/sync/files/csv-columns.ts";
+import type { CsvHeader } from "../../../src/usecases/sync/files/file-records.ts";
 import { LISTINGS, makeTable } from "../../support/rows/make-table.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { readAll, recordsOf } from "../support/read-file-text.ts";

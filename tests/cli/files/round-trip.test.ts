@@ -13,8 +13,7 @@ import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { FILE_FORMATS } from "../../../src/ports/files.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { exportFile, exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
-import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
-import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
+import { ImportReport, importFile } from "../../../src/usecases/sync/files/import-file.ts";
 import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
 import {
   arbitraryEntry,

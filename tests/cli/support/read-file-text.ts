@@ -4,7 +4,7 @@ import { fileFormats } from "../../../src/app/files.ts";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import type { FileFormat, FoundRecord } from "../../../src/ports/files.ts";
-import { CsvColumns, type CsvHeader } from "../../../src/usecases/sync/files/csv-columns.ts";
+import { CsvColumns, type CsvHeader } from "../../../src/usecases/sync/files/file-records.ts";
 
 /** A text in parts of a length in characters: as a decoder makes them, none is cut in two. */
 export async function* chunksOf(text: string, chars: number): AsyncGenerator<string> {

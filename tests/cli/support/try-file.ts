@@ -12,14 +12,12 @@ import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { DryWriter } from "../../../src/usecases/sync/files/dry-writer.ts";
 import { exportRows } from "../../../src/usecases/sync/files/export-rows.ts";
 import { withFileForm } from "../../../src/usecases/sync/files/file-form.ts";
 import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/guess-file.ts";
-import { importFile } from "../../../src/usecases/sync/files/import-file.ts";
-import { ImportReport } from "../../../src/usecases/sync/files/import-report.ts";
-import { StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
-import { RowNumbers } from "../../../src/usecases/sync/files/row-numbers.ts";
+import { ImportReport, importFile } from "../../../src/usecases/sync/files/import-file.ts";
+import { DryWriter, StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
+import { RowNumbers } from "../../../src/usecases/sync/files/record-reader.ts";
 import { keepResource } from "../../http/support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writingParts } from "../../support/run-parts.ts";

@@ -7,15 +7,14 @@ import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
 import { NoTombstones } from "../../../ports/tables/tombstones.ts";
-import { DryWriter } from "../../../usecases/sync/files/dry-writer.ts";
 import {
   type FormOptions,
   importEntry,
   withFileForm,
 } from "../../../usecases/sync/files/file-form.ts";
 import { importFile as importInto } from "../../../usecases/sync/files/import-file.ts";
-import { StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
-import { numbersOf, requireNumbered } from "../../../usecases/sync/files/row-numbers.ts";
+import { DryWriter, StoreWriter } from "../../../usecases/sync/files/import-writer.ts";
+import { numbersOf, requireNumbered } from "../../../usecases/sync/files/record-reader.ts";
 import { WholeFile } from "../../../usecases/sync/files/whole-file.ts";
 import { requireDeletes } from "../../../usecases/sync/pages/delete-rows.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";

@@ -1,24 +1,25 @@
 // Imports a file of any length into a table, in batches, as a push would write its records, and reports. D-4.12, D-10.3, D-14.7.
 import { isAppError } from "../../../domain/shared/errors.ts";
-import { fieldOf, isJsonObject, type JsonValue } from "../../../domain/shared/json.ts";
-import { countOf } from "../../../domain/shared/text.ts";
+import { fieldOf, isJsonObject, isRawNumber, type JsonValue } from "../../../domain/shared/json.ts";
+import { countOf, cutText } from "../../../domain/shared/text.ts";
 import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { ERASED_MESSAGE, isOfPeople, personOf } from "../../../domain/sync/people/name-facts.ts";
 import { keyLabel } from "../../../domain/sync/rows/push-result.ts";
-import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
-import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
+import {
+  type ImportChange,
+  type ImportFailure,
+  type ImportResult,
+  type ImportWarning,
+  NOTHING_IMPORTED,
+  type RecordProblem,
+} from "../../../domain/sync/run/import-events.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
+import type { FoundRecord } from "../../../ports/files.ts";
 import type { Refusal, RowWrite } from "../../../ports/tables/table-writes.ts";
 import type { Names } from "../../../repositories/accounts/names.ts";
-import { CsvColumns, type CsvHeader } from "./csv-columns.ts";
-import type { ImportReport } from "./import-report.ts";
+import type { CsvHeader, ReadRecords } from "./file-records.ts";
 import type { ImportWriter } from "./import-writer.ts";
-import { RecordReader } from "./record-reader.ts";
-import type { RowNumbers } from "./row-numbers.ts";
-
-/** Records in the order of the file, in parts of any length; a header of CSV is told first. */
-type ReadRecords = (onHeader: (header: CsvHeader) => void) => AsyncIterable<readonly FoundRecord[]>;
+import { RecordReader, type RowNumbers } from "./record-reader.ts";
 
 interface ImportJob {
   readonly table: Table;
@@ -41,6 +42,12 @@ interface ImportJob {
 /** The most records of one commit, and the most characters of their text. */
 const BATCH_RECORDS = 1_000;
 const BATCH_CHARS = 1 * 1024 * 1024;
+/** The most warnings, and the most failures, that are listed; all are counted. */
+const MAX_TOLD = 1_000;
+/** The most rows of a dry run whose changes are listed. */
+const MAX_CHANGES = 20;
+/** The length of a listed value, in characters. */
+const MAX_VALUE_CHARS = 200;
 
 /**
  * Imports records by the rules of a push, S-4.2.7 to S-4.2.9, and by D-10.3: one commit per batch, the same key twice as if one
@@ -161,30 +168,60 @@ function tellHeader(
   }
 }
 
-interface TextFile {
-  readonly format: FileFormat;
-  readonly table: Table;
-  /** The encoding of JSON; CSV has that of the table. */
-  readonly encoding: Encoding | null;
-  /** The text of the file. Called once. */
-  chunks(encoding: Encoding | null): AsyncIterable<string>;
+export class ProblemList<Problem extends ImportWarning> {
+  readonly told: Problem[] = [];
+  count = 0;
+
+  add(problem: Problem): void {
+    this.count++;
+    if (this.told.length < MAX_TOLD) {
+      this.told.push({ ...problem, value: shownValue(problem.value) });
+    }
+  }
 }
 
-/** The records of a file; fields of CSV as values of their columns. */
-export function recordsOf(
-  files: FileFormats,
-  { format, table, encoding, chunks }: TextFile,
-): ReadRecords {
-  const { delimiter, path, encoding: usual } = table.files;
-  return async function* read(onHeader) {
-    const header = new CsvColumns(table, onHeader);
-    const text = chunks(format === "csv" ? usual : encoding);
-    for await (const part of files.read(format, text, {
-      delimiter: delimiter ?? ",",
-      header,
-      path,
-    })) {
-      yield format === "csv" ? part.map((found) => header.read(found)) : part;
-    }
-  };
+/** Counts, and failures and warnings by line and column. */
+export class ImportReport {
+  counts = NOTHING_IMPORTED;
+  readonly table: string;
+  readonly isDryRun: boolean;
+  readonly warnings = new ProblemList<ImportWarning>();
+  readonly failures = new ProblemList<ImportFailure>();
+  /** Rows removed as they are not in the file; null where that was not asked for, or not reached. */
+  removed: number | null = null;
+  readonly #changes: ImportChange[] = [];
+
+  constructor(table: string, isDryRun: boolean) {
+    this.table = table;
+    this.isDryRun = isDryRun;
+  }
+
+  /** Adds a warning on the whole file. */
+  addNote(message: string): void {
+    this.warnings.add({ line: 1, column: null, value: null, message });
+  }
+
+  addChange(change: ImportChange): void {
+    if (this.#changes.length < MAX_CHANGES) this.#changes.push(change);
+  }
+
+  result(): ImportResult {
+    return {
+      table: this.table,
+      dryRun: this.isDryRun,
+      ...this.counts,
+      failures: this.failures.told,
+      warnings: this.warnings.told,
+      warningCount: this.warnings.count,
+      ...(this.removed === null ? {} : { removed: this.removed }),
+      ...(this.isDryRun ? { changes: this.#changes } : {}),
+    };
+  }
+}
+
+/** The value as it is listed; as JSON text where JavaScript has no form of its own. */
+function shownValue(value: JsonValue): JsonValue {
+  if (value === null || typeof value === "boolean" || typeof value === "number") return value;
+  if (typeof value === "string") return cutText(value.toWellFormed(), MAX_VALUE_CHARS);
+  return isRawNumber(value) ? value.rawJSON : cutText(JSON.stringify(value), MAX_VALUE_CHARS);
 }

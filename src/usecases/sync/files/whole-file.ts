@@ -9,7 +9,7 @@ import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
 import { exportRows } from "./export-rows.ts";
-import type { ImportReport } from "./import-report.ts";
+import type { ImportReport } from "./import-file.ts";
 import type { ImportWriter, WrittenBatch } from "./import-writer.ts";
 
 interface Removal {

@@ -1,6 +1,6 @@
 // Rows that a whole file does not have, removed as long as they may be. D-14.7.1.
 import { expect, test } from "bun:test";
-import { ImportReport } from "../../../../src/usecases/sync/files/import-report.ts";
+import { ImportReport } from "../../../../src/usecases/sync/files/import-file.ts";
 import { StoreWriter } from "../../../../src/usecases/sync/files/import-writer.ts";
 import { WholeFile } from "../../../../src/usecases/sync/files/whole-file.ts";
 import { manyRows } from "../two-ends.ts";

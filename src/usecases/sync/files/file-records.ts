@@ -1,8 +1,10 @@
+// The records of a file, as the reader of its format finds them; fields of CSV by the columns of the table. D-4.12, D-10.3.
 import type { JsonValue } from "../../../domain/shared/json.ts";
 import { type CsvField, markedValue, readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
+import type { Encoding } from "../../../domain/sync/table/registry-schema.ts";
 import { type Column, ROW_NUMBER, type Table } from "../../../domain/sync/table/table.ts";
-import type { FoundRecord, HeaderReader } from "../../../ports/files.ts";
+import type { FileFormat, FileFormats, FoundRecord, HeaderReader } from "../../../ports/files.ts";
 
 /** The columns of a CSV file against those of its table. */
 export interface CsvHeader {
@@ -15,7 +17,39 @@ export interface CsvHeader {
   readonly missing: readonly string[];
 }
 
-/** Reads the fields of a CSV file as values of the columns that its header names. D-4.12, D-10.3. */
+/** Records in the order of the file, in parts of any length; a header of CSV is told first. */
+export type ReadRecords = (
+  onHeader: (header: CsvHeader) => void,
+) => AsyncIterable<readonly FoundRecord[]>;
+
+interface TextFile {
+  readonly format: FileFormat;
+  readonly table: Table;
+  /** The encoding of JSON; CSV has that of the table. */
+  readonly encoding: Encoding | null;
+  /** The text of the file. Called once. */
+  chunks(encoding: Encoding | null): AsyncIterable<string>;
+}
+
+export function recordsOf(
+  files: FileFormats,
+  { format, table, encoding, chunks }: TextFile,
+): ReadRecords {
+  const { delimiter, path, encoding: usual } = table.files;
+  return async function* read(onHeader) {
+    const header = new CsvColumns(table, onHeader);
+    const text = chunks(format === "csv" ? usual : encoding);
+    for await (const part of files.read(format, text, {
+      delimiter: delimiter ?? ",",
+      header,
+      path,
+    })) {
+      yield format === "csv" ? part.map((found) => header.read(found)) : part;
+    }
+  };
+}
+
+/** Reads the fields of a CSV file as values of the columns that its header names. */
 export class CsvColumns implements HeaderReader {
   readonly #table: Table;
   readonly #onHeader: (header: CsvHeader) => void;
@@ -45,9 +79,9 @@ export class CsvColumns implements HeaderReader {
     this.#onHeader({
       line,
       unknown: names.filter((_, i) => named[i] === null),
-      numbered: named
-        .filter((column) => column !== null && !pushColumns.includes(column))
-        .map((column) => column?.name ?? ""),
+      numbered: named.flatMap((column) =>
+        column === null || pushColumns.includes(column) ? [] : column.name,
+      ),
       missing: pushColumns
         .filter((column) => column.serialize && !named.includes(column))
         .filter((column) => !isNumbered(this.#table, column))
