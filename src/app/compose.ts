@@ -30,7 +30,7 @@ import {
   startSchedule,
   watchAbandonedRuns,
 } from "../usecases/sync/runs/scheduled-runs.ts";
-import { RememberedRemote } from "../usecases/sync/shared/read-remote-status.ts";
+import { RememberedRemote } from "../usecases/sync/shared/sync-status.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";

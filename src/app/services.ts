@@ -33,8 +33,8 @@ import {
 import { makePasswordRest, Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
 import { LookupTally } from "../usecases/reputation/lookups/lookup-tally.ts";
-import { beginStamps } from "../usecases/sync/shared/begin-stamps.ts";
 import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
+import { beginStamps } from "../usecases/sync/shared/write-rows.ts";
 import type { Config } from "./config.ts";
 import { makeReputation } from "./reputation.ts";
 import { readableStore, storeAt } from "./stores.ts";

@@ -20,11 +20,10 @@ import {
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { type DeletedRequest, RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
-import { digestTable } from "../../src/usecases/sync/pages/digest-table.ts";
 import { readOwnSchema } from "../../src/usecases/sync/pages/list-tables.ts";
-import { listDeleted, pullPage } from "../../src/usecases/sync/pages/pull-page.ts";
 import { countDeletes, pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
-import { readSyncStatus } from "../../src/usecases/sync/pages/read-sync-status.ts";
+import { digestTable, listDeleted, pullPage } from "../../src/usecases/sync/pages/table-pages.ts";
+import { readSyncStatus } from "../../src/usecases/sync/shared/sync-status.ts";
 import { writeRows } from "../../src/usecases/sync/shared/write-rows.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";

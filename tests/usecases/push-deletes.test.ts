@@ -3,8 +3,8 @@
 import { describe, expect, test } from "bun:test";
 import { SystemTimer } from "../../src/adapters/system/system.ts";
 import type { JsonValue } from "../../src/domain/shared/json.ts";
-import { listDeleted } from "../../src/usecases/sync/pages/pull-page.ts";
 import { countDeletes, pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
+import { listDeleted } from "../../src/usecases/sync/pages/table-pages.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryTables } from "../support/memory/tables.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";

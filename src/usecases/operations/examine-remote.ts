@@ -4,8 +4,8 @@ import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import { compareDirections, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
-import { type RemoteStatus, readRemoteStatus } from "../sync/shared/read-remote-status.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
+import { type RemoteStatus, readRemoteStatus } from "../sync/shared/sync-status.ts";
 import {
   CLOCK_WARN_MS,
   CLOCKS_HINT,

@@ -5,9 +5,12 @@ import type { SyncRun } from "../../domain/sync/run/run.ts";
 import type { TrafficCounts } from "../../domain/sync/run/traffic.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
-import { readSyncStatus } from "../sync/pages/read-sync-status.ts";
-import type { RememberedRemote, RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
+import {
+  type RememberedRemote,
+  type RemoteStatus,
+  readSyncStatus,
+} from "../sync/shared/sync-status.ts";
 import { checkHealth, type HealthDeps } from "./check-health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
 import { readTableStates, type TableHistories } from "./table-histories.ts";

@@ -12,8 +12,8 @@ import {
   type TableResult,
 } from "../../domain/sync/run/run.ts";
 import { endAbandonedRuns, newestRuns } from "../sync/runs/stored-runs.ts";
-import type { RemoteStatus } from "../sync/shared/read-remote-status.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
+import type { RemoteStatus } from "../sync/shared/sync-status.ts";
 
 interface TableHistory {
   /** Never a comparison. */

@@ -1,7 +1,7 @@
 // Rows whose time runs have passed: they go on by marks. D-7.4.
 import { expect, test } from "bun:test";
 import type { Row } from "../../../src/domain/sync/table/table.ts";
-import { readSyncStatus } from "../../../src/usecases/sync/pages/read-sync-status.ts";
+import { readSyncStatus } from "../../../src/usecases/sync/shared/sync-status.ts";
 import { type RowsToWrite, writeRows } from "../../../src/usecases/sync/shared/write-rows.ts";
 import {
   foreign,

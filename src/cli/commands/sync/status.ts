@@ -2,11 +2,11 @@ import { formatCount, withHint } from "../../../domain/shared/text.ts";
 import { markerName } from "../../../domain/sync/run/remote-memory.ts";
 import { rowsIn, type SyncStatus } from "../../../domain/sync/run/run.ts";
 import { readTableStates } from "../../../usecases/operations/table-histories.ts";
-import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
 import {
   type RemoteStatus,
   readRemoteStatus,
-} from "../../../usecases/sync/shared/read-remote-status.ts";
+  readSyncStatus,
+} from "../../../usecases/sync/shared/sync-status.ts";
 import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
 import { ageText, type Columns, tableLines } from "../../output.ts";
 

@@ -12,16 +12,15 @@ import {
   SYNC_EXTENSIONS,
 } from "../../../domain/sync/table/table-schema.ts";
 import { SharedWork } from "../../../ports/runtime/turns.ts";
-import { digestTable } from "../../../usecases/sync/pages/digest-table.ts";
 import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
-import { listDeleted, pullPage } from "../../../usecases/sync/pages/pull-page.ts";
 import { countDeletes, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import {
   type ReadPushBodyDeps,
   readPushBody,
 } from "../../../usecases/sync/pages/read-push-body.ts";
-import { readSyncStatus } from "../../../usecases/sync/pages/read-sync-status.ts";
+import { digestTable, listDeleted, pullPage } from "../../../usecases/sync/pages/table-pages.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
+import { readSyncStatus } from "../../../usecases/sync/shared/sync-status.ts";
 import { Answer, EVERYBODY, type Guard } from "../../description.ts";
 import { headerDoc } from "../../failures.ts";
 import { type SyncKeyGuardDeps, syncKey } from "../../guards/secrets.ts";

@@ -20,7 +20,7 @@ import {
 import { differenceOf, type RowPair } from "../../../domain/sync/run/compare-events.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { digestRange, rowsByKey } from "../pages/digest-table.ts";
+import { digestRange, rowsByKey } from "../pages/table-pages.ts";
 import type { PassesFailure, RemoteTable } from "../shared/remote-table.ts";
 import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
 

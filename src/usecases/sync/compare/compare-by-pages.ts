@@ -9,7 +9,7 @@ import {
 } from "../../../domain/sync/run/compare-events.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { rowsByKey } from "../pages/digest-table.ts";
+import { rowsByKey } from "../pages/table-pages.ts";
 import { recordsFrom } from "../transfer/pull-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 

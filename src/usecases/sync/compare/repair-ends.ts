@@ -1,104 +1,25 @@
-// The two ends that a repair writes to: rows in batches, removals at the end. D-7.5, D-7.6.
-import { AppError } from "../../../domain/shared/errors.ts";
+// The two ends that a repair writes to, by the code that pulls and pushes. D-7.5, D-7.6.
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { MAX_COMPARE_EXAMPLES } from "../../../domain/shared/limits.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
-import { rowText } from "../../../domain/sync/rows/row-key.ts";
-import { aheadLimit, changeTime, ranksBelow, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { keyText, recordKey, rowText } from "../../../domain/sync/rows/row-key.ts";
+import { RowMemory, RowVersions, versionOf } from "../../../domain/sync/rows/row-memory.ts";
+import { aheadLimit, ranksBelow, rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { KeptReason, KeptRow, KeptRows } from "../../../domain/sync/run/compare-events.ts";
 import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
-import { deleteLimit } from "../../../domain/sync/run/remote-memory.ts";
 import { rowsIn } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { storeNowMs } from "../../../repositories/repository.ts";
-import { DeleteBudget, doDeletesTravel, TOMBSTONES_AT_ONCE } from "../transfer/delete-places.ts";
+import type { RemoteTable } from "../shared/remote-table.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
+import { recordsFrom } from "../transfer/pull-table.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
-import type { Handshake } from "../transfer/remote-check.ts";
 import type { TableRejections } from "../transfer/table-rejections.ts";
 import { commitRows, type Transfer } from "../transfer/transfer.ts";
 import { RecordWriter } from "../transfer/write-records.ts";
-import { SentRowsCheck } from "./sent-rows-check.ts";
-
-interface QueuedRow {
-  /** The row of the other end. */
-  readonly row: JsonObject;
-  readonly key: JsonObject;
-  /** The row that it replaces; null where there is none. */
-  readonly present: JsonObject | null;
-}
-
-/** Rows of one batch. */
-export const REPAIR_ROWS = 500;
-
-export abstract class RepairEnd {
-  readonly #updated: ReadonlySet<string>;
-  protected readonly transfer: Transfer;
-  #rows: QueuedRow[] = [];
-  /** Keys and times of the rows to remove. */
-  readonly #removed: (readonly [key: JsonObject, time: string | null])[] = [];
-  /** Rows changed or removed so far. */
-  changed = 0;
-
-  /** `updated`: the columns that a write changes in an existing row. */
-  constructor(transfer: Transfer, updated: readonly string[]) {
-    this.transfer = transfer;
-    this.#updated = new Set(updated);
-  }
-
-  /** False when a write would change nothing, as the end does not update the columns that differ. */
-  wouldChange(present: JsonObject, wanted: JsonObject): boolean {
-    const { table } = this.transfer;
-    const updates = Object.entries(wanted).filter(([name]) => this.#updated.has(name));
-    return (
-      rowText(table, present) !== rowText(table, { ...present, ...Object.fromEntries(updates) })
-    );
-  }
-
-  abstract readonly where: "here" | "there";
-
-  /** True where the end keeps its own row as newer. */
-  abstract keeps(present: JsonObject, wanted: JsonObject): boolean;
-
-  queueWrite(row: QueuedRow): void {
-    this.#rows.push(row);
-  }
-
-  queueRemoval(key: JsonObject, present: Row): void {
-    this.#removed.push([key, rowTime(this.transfer.table, present)]);
-  }
-
-  /** Writes the rows that wait, and adds those that stayed as they were to `kept`. */
-  async writeQueued(kept: KeptRows): Promise<void> {
-    const rows = this.#rows;
-    this.#rows = [];
-    if (rows.length > 0) await this.write(rows, kept);
-  }
-
-  /** Finds out which rows were written, where the end does not tell, and adds those that stayed as they were to `kept`. */
-  async settle(_kept: KeptRows): Promise<void> {}
-
-  /** Throws `sync_failed` before the first removal when there are more than allowed. */
-  async removeQueued(): Promise<void> {
-    const { deps, run, table } = this.transfer;
-    const count = this.#removed.length;
-    if (count === 0) return;
-    const limit = deleteLimit(table, run.maxDeletes, await this.count());
-    new DeleteBudget(table, this.where, limit).require(count);
-    const nowMs = await storeNowMs(deps.documents);
-    for (let from = 0; from < count; from += TOMBSTONES_AT_ONCE) {
-      const part = this.#removed.slice(from, from + TOMBSTONES_AT_ONCE);
-      this.changed += await this.remove(
-        part.map(([key, time]) => ({ key, deletedAt: changeTime(time, nowMs) })),
-      );
-    }
-  }
-
-  protected abstract write(rows: readonly QueuedRow[], kept: KeptRows): Promise<void>;
-  protected abstract remove(removed: readonly Tombstone[]): Promise<number>;
-  protected abstract count(): Promise<number>;
-}
+import { type QueuedRow, REPAIR_ROWS, RepairEnd } from "./repair.ts";
 
 /** Writes rows of the remote to the store here. */
 export class RepairHere extends RepairEnd {
@@ -214,17 +135,61 @@ function stayed(
   return [...refused.map(keptAs("refused")), ...newer.map(keptAs("newer"))];
 }
 
-/** Throws `sync_failed` unless both ends delete rows of the table on request. D-7.6. */
-export function requireDeletesAtBoth(table: Table, handshake: Handshake): void {
-  const hint = 'Set "deletes": true for it in the registry there and here';
-  if (!table.deletes) {
-    throw new AppError("sync_failed", `Rows of "${table.name}" are not deleted here`, { hint });
-  }
-  if (!doDeletesTravel(table, handshake)) {
-    throw new AppError("sync_failed", `The remote deletes no rows of "${table.name}"`, { hint });
-  }
-}
-
 function columnNames({ updateColumns }: Table): readonly string[] {
   return updateColumns.map(({ name }) => name);
+}
+
+/** Rows that a repair sent to a remote which does not tell whether it wrote them: they are read again. D-11.10. */
+class SentRowsCheck {
+  readonly #remote: RemoteTable;
+  readonly #sent = new RowVersions();
+  /** The earliest time of the rows sent, in microseconds. */
+  #earliest = Number.POSITIVE_INFINITY;
+  #sampleTime: string | null = null;
+
+  constructor(remote: RemoteTable) {
+    this.#remote = remote;
+  }
+
+  /** Adds a row that was sent in place of another. Columns that the remote does not show are not compared. */
+  add(row: Row, present: JsonObject): void {
+    const { table } = this.#remote;
+    const shown = convertPulled(table, present).row ?? row;
+    const same = Object.keys(shown).map((name) => [name, row[name] ?? null]);
+    const version = versionOf(table, row, rowText(table, Object.fromEntries(same)));
+    this.#sent.note(version);
+    this.#earliest = Math.min(this.#earliest, version.micros);
+    this.#sampleTime ??= rowTimeText(table, present);
+  }
+
+  /** Resolves to the number of rows that are there now, and adds the others to `kept`. */
+  async read(kept: KeptRows): Promise<number> {
+    const written = new RowMemory();
+    const others = new Map<string, KeptRow>();
+    if (this.#sent.size > 0) {
+      const pages = recordsFrom(this.#remote, this.#earliest, this.#sampleTime);
+      for await (const { records } of pages) {
+        for (const record of records) this.#look(record, written, others);
+      }
+    }
+    kept.add([...others.values()], this.#sent.size - written.size);
+    return written.size;
+  }
+
+  #look(record: JsonObject, written: RowMemory, others: Map<string, KeptRow>): void {
+    const { table } = this.#remote;
+    const { row } = convertPulled(table, record);
+    if (row === null) return;
+    const version = versionOf(table, row, rowText(table, row));
+    const sent = this.#sent.find(version);
+    if (sent === null) return;
+    const key = keyText(table, row);
+    if (sent.isSame) {
+      written.noteHash(version, 1);
+      others.delete(key);
+    } else if (written.findHash(version).note === 0 && others.size < MAX_COMPARE_EXAMPLES) {
+      const reason = sent.micros < version.micros ? "newer" : "update_columns";
+      others.set(key, { key: recordKey(table, record), reason });
+    }
+  }
 }

@@ -1,13 +1,22 @@
-// Deletes here on request, and which deletes are forgotten: old ones, and those that were never sent. D-7.6.
+// Deletes: of one row on request, how many rows they remove and may remove, and which are forgotten: old ones, and those that were
+// never sent. D-7.6.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DAY_MS, formatMs } from "../../../domain/shared/time.ts";
 import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/people/name-facts.ts";
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { aheadLimit, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Scheduler } from "../../../ports/runtime/runtime.ts";
+import type { TableStore } from "../../../ports/tables/table-store.ts";
 import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { removeWithin, transactRows, type WriteRowsDeps } from "../shared/write-rows.ts";
+
+const ROWS_AT_ONCE = 1_000;
+/** Once a day, at a quiet hour of most. */
+const DAILY = "23 4 * * *";
 
 /**
  * Deletes the row with this key, which leaves a tombstone that the next run sends. Throws `invalid_request` for a table
@@ -36,10 +45,67 @@ export function requireDeletes(table: Table): void {
   throw new AppError("invalid_request", text, { hint });
 }
 
+/** Counts the rows, each once, that these tombstones would remove at a time. Throws `store_unavailable`. D-7.6. */
+export async function countRemovable(
+  tables: Pick<TableStore, "byKeys">,
+  table: Table,
+  tombstones: readonly Tombstone[],
+  nowMs: number,
+): Promise<number> {
+  const removable = new Set<string>();
+  const limit = aheadLimit(nowMs);
+  for (let from = 0; from < tombstones.length; from += ROWS_AT_ONCE) {
+    const some = tombstones.slice(from, from + ROWS_AT_ONCE);
+    const keys = some.map(({ key }) => key);
+    const rows = await tables.byKeys(table, keys, "sent");
+    const times = new Map(rows.map((row) => [keyText(table, row), rowTime(table, row)]));
+    for (const { key, deletedAt } of some) {
+      const text = keyText(table, key);
+      const time = times.get(text);
+      if (time !== undefined && !outlives(time, deletedAt, limit)) removable.add(text);
+    }
+  }
+  return removable.size;
+}
+
+/** More rows would be deleted than may be: the tombstones stay, and rows can still move. */
+export class TooManyDeletes extends AppError {}
+
+/** The rows of a table that a run may delete at one end. D-7.6. */
+export class DeleteBudget {
+  readonly #table: Table;
+  readonly #where: "here" | "there";
+  readonly #limit: number;
+  #done = 0;
+
+  constructor(table: Table, where: "here" | "there", limit: number) {
+    this.#table = table;
+    this.#where = where;
+    this.#limit = limit;
+  }
+
+  spend(count: number): void {
+    this.#done += count;
+  }
+
+  /** True when so many more deletes are not too many. */
+  allows(count: number): boolean {
+    return this.#done + count <= this.#limit;
+  }
+
+  /** Throws `TooManyDeletes`. */
+  require(count: number): void {
+    if (this.allows(count)) return;
+    const total = this.#done + count;
+    const done = this.#done === 0 ? "none was" : `${this.#done} were`;
+    const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
+    const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;
+    throw new TooManyDeletes("sync_failed", text, { hint });
+  }
+}
+
 type PruneTombstonesDeps = Pick<SyncDeps, "registry" | "tombstones" | "clock" | "logger">;
 
-/** Once a day, at a quiet hour of most. */
-const DAILY = "23 4 * * *";
 /** Prunes once a day, on every instance: one finds nothing left of what another has removed. */
 export function startPruning(
   deps: PruneTombstonesDeps & { readonly scheduler: Scheduler },

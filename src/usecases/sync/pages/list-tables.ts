@@ -1,3 +1,4 @@
+// Tables as this deployment tells of them, and as those of one to join are told.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
 import { rowsIn } from "../../../domain/sync/run/run.ts";
@@ -7,7 +8,14 @@ import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import { describeTable } from "../../../domain/sync/table/table-schema.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import type { LateRows } from "../../../repositories/late-rows.ts";
-import { readSyncStatus, type SyncStatusDeps } from "./read-sync-status.ts";
+import { readSyncStatus, type SyncStatusDeps } from "../shared/sync-status.ts";
+
+/** Facts that no schema tells, in words. */
+const NEVER_TOLD = [
+  'columns that it hides ("serialize": false)',
+  'how many rows a run may delete ("max_deletes")',
+  'what files are like ("import")',
+];
 
 /** Every table of the registry with its rows and columns, with sync disabled too. D-9.5. */
 export async function listTables(deps: SyncStatusDeps) {
@@ -47,17 +55,8 @@ export async function readOwnSchema(
   return { ...describeTable(table), conflict, lagSeconds, remoteId: await readRemoteId(), late };
 }
 
-// Reads the tables of a deployment to join. D-14.8.
-
-/** Facts that no schema tells, in words. */
-const NEVER_TOLD = [
-  'columns that it hides ("serialize": false)',
-  'how many rows a run may delete ("max_deletes")',
-  'what files are like ("import")',
-];
-
 /**
- * Asks for the status and every schema. Resolves to the entries to register here, by name and without equal built-in tables, and
+ * Asks a deployment to join for its status and every schema. D-14.8. Resolves to the entries to register here, by name and without equal built-in tables, and
  * to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas.
  */
 export async function readJoinedTables(peer: RemotePeer) {

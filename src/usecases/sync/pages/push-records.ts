@@ -16,9 +16,9 @@ import { convertTombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
-import { countRemovable } from "../shared/count-rows.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { planWrites, type WriteRowsDeps, writeRows } from "../shared/write-rows.ts";
+import { countRemovable } from "./delete-rows.ts";
 
 /** Longer than any time; a longer text is cut in the log. */
 const MAX_LOGGED_TIMESTAMP_CHARS = 100;

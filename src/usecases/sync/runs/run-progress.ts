@@ -17,9 +17,9 @@ import {
 } from "../../../domain/sync/run/run.ts";
 import { type OwnerProblem, ownerError } from "../../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
-import { countRows } from "../shared/count-rows.ts";
 import type { RunContext } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { countRows } from "../shared/sync-status.ts";
 import { StartedWork } from "./started-work.ts";
 
 /** Tables that the log of this process has named as without an owner. */

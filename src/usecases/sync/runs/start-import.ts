@@ -12,8 +12,8 @@ import { DryWriter, StoreWriter } from "../files/import-writer.ts";
 import { numbersOf, requireNumbered } from "../files/record-reader.ts";
 import { WholeFile } from "../files/whole-file.ts";
 import { requireDeletes } from "../pages/delete-rows.ts";
-import { rowsElsewhere } from "../shared/read-remote-status.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { rowsElsewhere } from "../shared/sync-status.ts";
 import { StartedWork } from "./started-work.ts";
 
 interface ImportDeps extends SyncDeps {

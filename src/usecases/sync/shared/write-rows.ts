@@ -6,7 +6,14 @@ import { meetPeople, peopleOf, tombstonesLeft } from "../../../domain/sync/peopl
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { ConvertedRecord } from "../../../domain/sync/rows/convert.ts";
 import type { RecordFailure } from "../../../domain/sync/rows/push-result.ts";
-import { aheadLimit, earliestTime } from "../../../domain/sync/rows/row-time.ts";
+import { recordKey } from "../../../domain/sync/rows/row-key.ts";
+import {
+  aheadLimit,
+  earliestTime,
+  FIRST_STAMP,
+  isTimeless,
+  rowTime,
+} from "../../../domain/sync/rows/row-time.ts";
 import { tombstoneOf } from "../../../domain/sync/rows/tombstone.ts";
 import { lateTimesOf } from "../../../domain/sync/run/late-rows.ts";
 import {
@@ -79,6 +86,9 @@ export const NOTHING_WRITTEN: WriteOutcome = {
 };
 /** Records after which others have their turn. */
 const TURN_RECORDS = 200;
+/** The most rows, and bytes of their JSON, that get their first stamps at once. */
+const STAMPED_ROWS = 1_000;
+const STAMPED_BYTES = 8 * 1024 * 1024;
 
 /** Converts records, with turns for others in between. D-7.9. */
 export async function planWrites<Sent extends JsonValue>(
@@ -224,4 +234,34 @@ async function meet(
     if (n % TURN_RECORDS === 0) await tx.turn();
   }
   return { ...step.value, deleted: tombstonesLeft(table, deleted, rules) };
+}
+
+/**
+ * Gives each row without a time in a stamped table the first stamp, which is the same at all ends. Such rows come first in the
+ * order of a table, so a table without any costs one page. Safe at each start, also of several instances at once: a time that a
+ * row got meanwhile stays. Throws as `writeRows`. D-14.2.
+ */
+export async function beginStamps(deps: WriteRowsDeps, tables: Iterable<Table>): Promise<void> {
+  for (const table of tables) if (table.stamped) await stampFirst(deps, table);
+}
+
+async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
+  const { timestampColumn, pushColumns } = table;
+  // Only the time changes, also where rows are only inserted.
+  const updateColumns = pushColumns.filter(({ name }) => name === timestampColumn);
+  const timed = { ...table, updateColumns };
+  const first = { [timestampColumn ?? ""]: FIRST_STAMP };
+  const limits = { limitRows: STAMPED_ROWS, maxJsonBytes: STAMPED_BYTES, columns: "sent" } as const;
+  for (let after: Row | null = null; ; ) {
+    const { rows }: { readonly rows: readonly Row[] } = await deps.tables.page(table, {
+      ...limits,
+      from: { after },
+    });
+    const timeless = rows.filter((row) => isTimeless(table, row));
+    const writes = changesOf(timeless.map((row) => ({ ...recordKey(table, row), ...first })));
+    await writeRows(deps, timed, { writes, conflict: "newer" });
+    after = rows.at(-1) ?? null;
+    // A row with a time ends the search; a row whose time cannot be read stays as it is.
+    if (after === null || rowTime(table, after) !== null) return;
+  }
 }

@@ -160,39 +160,3 @@ function mayBeMissed(table: Table, where: "here" | "there"): AppError {
   const hint = "Compare the table and repair it by push or pull";
   return new AppError("sync_failed", text, { hint });
 }
-
-/** More rows would be deleted than may be: the tombstones stay, and rows can still move. */
-export class TooManyDeletes extends AppError {}
-
-/** The rows of a table that a run may delete at one end. D-7.6. */
-export class DeleteBudget {
-  readonly #table: Table;
-  readonly #where: "here" | "there";
-  readonly #limit: number;
-  #done = 0;
-
-  constructor(table: Table, where: "here" | "there", limit: number) {
-    this.#table = table;
-    this.#where = where;
-    this.#limit = limit;
-  }
-
-  spend(count: number): void {
-    this.#done += count;
-  }
-
-  /** True when so many more deletes are not too many. */
-  allows(count: number): boolean {
-    return this.#done + count <= this.#limit;
-  }
-
-  /** Throws `TooManyDeletes`. */
-  require(count: number): void {
-    if (this.allows(count)) return;
-    const total = this.#done + count;
-    const done = this.#done === 0 ? "none was" : `${this.#done} were`;
-    const text = `${total} rows of "${this.#table.name}" would be deleted ${this.#where}, at most ${this.#limit} may be; ${done}`;
-    const hint = `If that is right, allow them with --max-deletes ${total} (max_deletes)`;
-    throw new TooManyDeletes("sync_failed", text, { hint });
-  }
-}

@@ -12,10 +12,9 @@ import {
 import { RemotePeerError, type SentTombstone } from "../../../ports/tables/remote-peer.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
-import { countRemovable } from "../shared/count-rows.ts";
+import { countRemovable, DeleteBudget, TooManyDeletes } from "../pages/delete-rows.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
 import {
-  DeleteBudget,
   doDeletesTravel,
   listOwn,
   movedPlace,
@@ -25,7 +24,6 @@ import {
   requireKnownHere,
   requireKnownThere,
   TOMBSTONES_AT_ONCE,
-  TooManyDeletes,
 } from "./delete-places.ts";
 import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
 

@@ -2,7 +2,7 @@ import { describe, expect } from "bun:test";
 import { AppError } from "../../../../src/domain/shared/errors.ts";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
-import { countRemovable } from "../../../../src/usecases/sync/shared/count-rows.ts";
+import { countRemovable } from "../../../../src/usecases/sync/pages/delete-rows.ts";
 import { readAfter } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { type OpenedStore, type StoreHarness, storeTests } from "../../harness.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../../src/domain/sync/digest/digest-page.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
-import { digestTable } from "../../../../src/usecases/sync/pages/digest-table.ts";
+import { digestTable } from "../../../../src/usecases/sync/pages/table-pages.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { makeTwoEnds, manyRows, put, type TestRow } from "../two-ends.ts";
 

@@ -1,7 +1,7 @@
 // The numbers of rows at both ends, told when a run has moved its tables.
 import { expect, test } from "bun:test";
 import { readTableStates } from "../../../../src/usecases/operations/table-histories.ts";
-import { readRemoteStatus } from "../../../../src/usecases/sync/shared/read-remote-status.ts";
+import { readRemoteStatus } from "../../../../src/usecases/sync/shared/sync-status.ts";
 import { compareTables } from "../../../support/rows/compare-tables.ts";
 import { makeTwoEnds, manyRows, put, runOf, statusError, type TwoEnds } from "../two-ends.ts";
 

@@ -1,14 +1,80 @@
+// The status of this deployment and of its remote, with the rows of their tables.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
-import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
-import { rowsIn } from "../../../domain/sync/run/run.ts";
+import { dateTimeMs, formatMs, parseDateTime } from "../../../domain/shared/time.ts";
+import { markerName } from "../../../domain/sync/run/remote-memory.ts";
+import { rowsIn, SYNC_DIRECTIONS, type SyncStatus } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import { COUNT_CALLS } from "../../../ports/documents.ts";
 import { within } from "../../../ports/runtime/runtime.ts";
 import type { StatusReply } from "../../../ports/tables/remote-peer.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import { openRemote, type SyncDeps } from "./sync-deps.ts";
 
 /** Time that the remote has to answer where somebody waits. */
 const MAX_WAIT_MS = 3_000;
+/** The age up to which an answer of the remote serves other readers, too. */
+const REUSE_MS = 15_000;
+
+export type SyncStatusDeps = Pick<
+  SyncDeps,
+  "isSyncEnabled" | "registry" | "tables" | "memory" | "documents" | "clock" | "logger"
+>;
+
+/**
+ * The status. A table that cannot be counted has -1. S-4.3, D-3.10. The time is the store's, by which late rows are noted, so
+ * that no marker passes one. D-7.4.
+ */
+export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
+  const tables = deps.isSyncEnabled ? [...deps.registry.values()] : [];
+  const names = tables.map(({ name }) => name);
+  const [nowMs, tableCounts, lastSync] = await Promise.all([
+    deps.isSyncEnabled ? storeNowMs(deps.documents) : deps.clock.nowMs(),
+    countTables(deps, tables),
+    readMarkers(deps, names),
+  ]);
+  return {
+    syncEnabled: deps.isSyncEnabled,
+    tables: names,
+    tableCounts,
+    lastSync,
+    serverTime: formatMs(nowMs),
+    features: { gzip: true, sha256: true, incremental: true },
+  };
+}
+
+async function countTables(deps: SyncStatusDeps, tables: readonly Table[]) {
+  const counts = tables.map(
+    async (table) => [table.name, (await countRows(deps, table)) ?? -1] as const,
+  );
+  return Object.fromEntries(await Promise.all(counts));
+}
+
+/** The rows of a table here; null when they cannot be counted, or not soon. D-3.10. */
+export async function countRows(
+  { tables, logger }: Pick<SyncDeps, "tables" | "logger">,
+  table: Table,
+): Promise<number | null> {
+  try {
+    return await tables.count(table, { limit: COUNT_CALLS });
+  } catch (error) {
+    logger.error("Table cannot be counted", error, { table: table.name });
+    return null;
+  }
+}
+
+async function readMarkers(deps: SyncStatusDeps, names: readonly string[]) {
+  if (names.length === 0) return {};
+  const all = await deps.memory.readAll();
+  const lastSync: Record<string, string> = {};
+  for (const direction of SYNC_DIRECTIONS) {
+    for (const name of names) {
+      const { marker = "" } = all.get(name)?.[direction] ?? {};
+      if (marker !== "") lastSync[markerName(direction, name)] = marker;
+    }
+  }
+  return lastSync;
+}
 
 /** The remote deployment with its status, or why the status could not be read. */
 export type RemoteStatus = {
@@ -60,8 +126,6 @@ export async function rowsElsewhere(deps: SyncDeps, table: Table): Promise<strin
   if (there === 0) return null;
   return `The remote has ${countOf(there, "row")} of "${table.name}", and this end none`;
 }
-
-const REUSE_MS = 15_000;
 
 /** The remote's status for many readers: asked for at most every 15 s, one request at a time, each for at most 3 s. D-9.5. */
 export class RememberedRemote {

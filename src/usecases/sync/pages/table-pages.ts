@@ -1,10 +1,13 @@
+// What a peer reads of a table: pages of its rows, of its tombstones, and of digests by ranges of the key. S-4.1, D-4.10, D-7.6.
 import {
   DIGEST_SEGMENT_ROWS,
   MAX_DIGEST_MS,
   MAX_DIGEST_RECORDS,
   MAX_DIGEST_ROWS,
   MAX_DIGEST_SEGMENTS,
+  MAX_PAGE_RECORD_BYTES,
 } from "../../../domain/shared/limits.ts";
+import { formatMs } from "../../../domain/shared/time.ts";
 import {
   DIGEST_FORMAT,
   type DigestPage,
@@ -15,18 +18,72 @@ import {
   DigestSum,
   readDigestQuery,
 } from "../../../domain/sync/digest/digest-page.ts";
+import {
+  buildPullPage,
+  type DeletedPage,
+  type DeletedQuery,
+  type PageQuery,
+  type PullPage,
+  readDeletedQuery,
+  readPageRequest,
+} from "../../../domain/sync/rows/page.ts";
 import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
+import { storeNowMs } from "../../../repositories/repository.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 
-/** One more than a segment has, to see whether another one follows. */
+/** Rows of one read for digests: one more than a segment has, to see whether another one follows. */
 const READ_ROWS = DIGEST_SEGMENT_ROWS + 1;
 
 type KeyReaderDeps = Pick<SyncDeps, "tables" | "timer">;
 type DigestTableDeps = KeyReaderDeps & Pick<SyncDeps, "registry" | "clock">;
 
-/** By ranges of the key, for a peer to compare. Throws `unknown_table`, `invalid_request`, `store_unavailable`. D-4.10. */
+/** Throws `unknown_table`, `overloaded`, `store_unavailable`. */
+export async function pullPage(
+  deps: Pick<SyncDeps, "registry" | "tables" | "maxPageRows">,
+  tableName: string,
+  query: PageQuery,
+): Promise<PullPage> {
+  const table = findTable(deps.registry, tableName);
+  requireColumns(table, query.columns ?? null);
+  const request = readPageRequest(table, query, deps.maxPageRows);
+  const { offsetRows, sinceTime, limitRows } = request;
+  const { rows, totalRows } = await deps.tables.page(table, {
+    from: { offsetRows },
+    sinceTime,
+    limitRows,
+    maxJsonBytes: MAX_PAGE_RECORD_BYTES,
+    hasTotal: true,
+  });
+  return buildPullPage(table, request, rows, totalRows);
+}
+
+/**
+ * Lists the tombstones of a table. Without `deletes` there are none, and the record counts as complete from now on only: a peer
+ * that goes on from here once the table has `deletes` is told to compare. Throws `unknown_table`, `invalid_request` for a cursor
+ * that was never given, `store_unavailable`. D-7.6.
+ */
+export async function listDeleted(
+  deps: Pick<SyncDeps, "registry" | "tombstones" | "documents" | "maxPageRows">,
+  tableName: string,
+  query: DeletedQuery,
+): Promise<DeletedPage> {
+  const table = findTable(deps.registry, tableName);
+  // Before the read, by the store's clock: a cursor is as old as the time that came with it.
+  const serverTime = formatMs(await storeNowMs(deps.documents));
+  if (!table.deletes) {
+    const nothing = { items: [], nextCursor: null, cursor: "" };
+    return { table: table.name, ...nothing, earliestAvailable: serverTime, serverTime };
+  }
+  const asked = readDeletedQuery(query, deps.maxPageRows);
+  const { items, cursor, hasMore, earliestAvailable } = await deps.tombstones.list(table, asked);
+  const nextCursor = hasMore ? cursor : null;
+  return { table: table.name, items, nextCursor, cursor, earliestAvailable, serverTime };
+}
+
+/** Throws `unknown_table`, `invalid_request`, `store_unavailable`. */
 export async function digestTable(
   deps: DigestTableDeps,
   tableName: string,
@@ -86,7 +143,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
 }
 
 export async function digestRange(deps: KeyReaderDeps, table: Table, range: DigestRange) {
-  const sum: DigestSum = new DigestSum(table);
+  const sum = new DigestSum(table);
   for await (const chunk of chunksByKey(deps, table, range)) {
     for (const row of chunk) sum.add(row);
   }
