@@ -23,13 +23,13 @@ import { TableHistories } from "../usecases/operations/table-histories.ts";
 import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
 import { startPruning } from "../usecases/sync/pages/delete-rows.ts";
-import { ActiveRuns } from "../usecases/sync/runs/active-runs.ts";
 import {
+  ActiveRuns,
   type Schedule,
   startCompareSchedule,
   startSchedule,
-  watchAbandonedRuns,
-} from "../usecases/sync/runs/scheduled-runs.ts";
+} from "../usecases/sync/runs/active-runs.ts";
+import { watchAbandonedRuns } from "../usecases/sync/runs/stored-runs.ts";
 import { RememberedRemote } from "../usecases/sync/shared/sync-status.ts";
 import { backUpDeps } from "./backups.ts";
 import type { Config } from "./config.ts";

@@ -5,10 +5,7 @@ import type { CronTimes, Scheduler } from "../../src/ports/runtime/runtime.ts";
 import { ScheduleTimes } from "../../src/repositories/kept-values.ts";
 import { type LeaseGiver, Leases } from "../../src/repositories/leases.ts";
 import { LiveRegistry } from "../../src/usecases/operations/registry-keeper.ts";
-import {
-  startCompareSchedule,
-  startSchedule,
-} from "../../src/usecases/sync/runs/scheduled-runs.ts";
+import { startCompareSchedule, startSchedule } from "../../src/usecases/sync/runs/active-runs.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { makeTable } from "../support/rows/make-table.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";

@@ -25,6 +25,7 @@ import {
   type StoredRun,
   type SyncRun,
 } from "../../../domain/sync/run/run.ts";
+import { repeat } from "../../../ports/runtime/runtime.ts";
 import { runLeaseName } from "../../../repositories/leases.ts";
 import type { ToldRun } from "../../../repositories/runs.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
@@ -34,6 +35,8 @@ const PART_RUNS = 25;
 const RUN_CURSOR = /^[\w-]{8,64}$/;
 /** Time between two looks of a reader whether the process of a run still lives. */
 const ALIVE_LOOK_MS = 2_000;
+/** A little more than a lease lasts without its process. */
+const ABANDONED_LOOK_MS = 15_000;
 
 /** Keeps an ended run with its alerts; without `news` the kept ones stay. Throws `store_unavailable`. */
 export async function saveEnded(
@@ -48,6 +51,18 @@ export async function saveEnded(
 /** Marks runs as failed that are `running` though their process has ended. */
 export async function endAbandonedRuns(deps: SyncDeps): Promise<void> {
   for (const runId of await deps.runs.running()) await endIfAbandoned(deps, runId);
+}
+
+/** Marks abandoned runs as failed, until it is stopped, so that operators are told even where nobody lists runs. */
+export function watchAbandonedRuns(deps: SyncDeps): { stop(): void } {
+  const { timer, logger } = deps;
+  const stopped = new AbortController();
+  // Others tell of a store that does not answer.
+  const tell = (error: unknown) =>
+    logger.debug("Abandoned runs could not be looked for", { problem: String(error) });
+  const look = () => endAbandonedRuns(deps).catch(tell);
+  void repeat(timer, ABANDONED_LOOK_MS, stopped.signal, look);
+  return { stop: () => stopped.abort() };
 }
 
 /** As `endAbandonedRuns`, of one run or dry run. */

@@ -3,9 +3,12 @@ import { expect, test } from "bun:test";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
 import { AlertOutbox, Alerts } from "../../../../src/repositories/alert-outbox.ts";
 import { Runs } from "../../../../src/repositories/runs.ts";
-import { watchAbandonedRuns } from "../../../../src/usecases/sync/runs/scheduled-runs.ts";
 import { StartedComparison } from "../../../../src/usecases/sync/runs/start-comparison.ts";
-import { findRun, listRuns } from "../../../../src/usecases/sync/runs/stored-runs.ts";
+import {
+  findRun,
+  listRuns,
+  watchAbandonedRuns,
+} from "../../../../src/usecases/sync/runs/stored-runs.ts";
 import { ownDocuments } from "../../../support/memory/documents.ts";
 import { makeTwoEnds, manyRows, put, runOf, start, type TwoEnds } from "../two-ends.ts";
 
