@@ -4,10 +4,9 @@ import { createSyncClient } from "../../../src/client.ts";
 import { PullCursor } from "../../../src/domain/sync/pull/pull-cursor.ts";
 import { BatchSize } from "../../../src/domain/sync/run/pacing.ts";
 import type { PulledPage, RemotePeer } from "../../../src/ports/tables/remote-peer.ts";
-import { RemoteTable } from "../../../src/usecases/sync/shared/remote-table.ts";
+import { askPage, RemoteTable } from "../../../src/usecases/sync/shared/remote-table.ts";
 import { openRun } from "../../../src/usecases/sync/shared/run-context.ts";
 import { openRemote } from "../../../src/usecases/sync/shared/sync-deps.ts";
-import { askPage } from "../../../src/usecases/sync/transfer/pull-table.ts";
 import { plainReply, startPeer } from "../../adapters/fetch/sync-client-support.ts";
 import { makeTwoEnds, type TwoEnds } from "./two-ends.ts";
 

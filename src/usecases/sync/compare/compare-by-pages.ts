@@ -10,7 +10,7 @@ import {
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { rowsByKey } from "../pages/table-pages.ts";
-import { recordsFrom } from "../transfer/pull-table.ts";
+import { recordsFrom } from "../shared/remote-table.ts";
 import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 
 /** Notes of keys; missing ones were not there at the first look. */

@@ -12,13 +12,13 @@ import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { rowsIn } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import type { RemoteTable } from "../shared/remote-table.ts";
+import { type RemoteTable, recordsFrom } from "../shared/remote-table.ts";
 import { sendTombstones } from "../transfer/move-deletes.ts";
-import { recordsFrom } from "../transfer/pull-table.ts";
+import type { Transfer } from "../transfer/open-transfer.ts";
+import { RecordWriter } from "../transfer/pull-table.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
 import type { TableRejections } from "../transfer/table-rejections.ts";
-import { commitRows, type Transfer } from "../transfer/transfer.ts";
-import { RecordWriter } from "../transfer/write-records.ts";
+import { commitRows } from "../transfer/transfer.ts";
 import { type QueuedRow, REPAIR_ROWS, RepairEnd } from "./repair.ts";
 
 /** Writes rows of the remote to the store here. */

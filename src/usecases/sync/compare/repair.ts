@@ -22,7 +22,7 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { storeNowMs } from "../../../repositories/repository.ts";
 import { DeleteBudget } from "../pages/delete-rows.ts";
 import { TOMBSTONES_AT_ONCE } from "../transfer/delete-places.ts";
-import type { Transfer } from "../transfer/transfer.ts";
+import type { Transfer } from "../transfer/open-transfer.ts";
 
 /** Rows of one batch. */
 export const REPAIR_ROWS = 500;

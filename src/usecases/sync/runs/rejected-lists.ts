@@ -17,11 +17,10 @@ import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease
 import { RemoteTable } from "../shared/remote-table.ts";
 import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
+import { checkRemote, columnHistory, openTransfer } from "../transfer/open-transfer.ts";
+import { RecordWriter } from "../transfer/pull-table.ts";
 import { pushAgain } from "../transfer/push-table.ts";
-import { checkRemote, columnHistory } from "../transfer/remote-check.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
-import { openTransfer } from "../transfer/transfer.ts";
-import { RecordWriter } from "../transfer/write-records.ts";
 
 const REJECTED_CURSOR = /^\d{16}$/;
 

@@ -38,9 +38,10 @@ import {
   type Handshake,
   otherRemoteText,
   type RemoteCheck,
-} from "../transfer/remote-check.ts";
+  transferOf,
+} from "../transfer/open-transfer.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
-import { commitExtras, transferOf } from "../transfer/transfer.ts";
+import { commitExtras } from "../transfer/transfer.ts";
 import { StartedWork } from "./started-work.ts";
 
 export interface CompareRequest extends ComparePlan {

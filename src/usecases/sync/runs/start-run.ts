@@ -9,22 +9,23 @@ import {
 } from "../../../domain/sync/run/table-owner.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { holdLease, noLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { RemoteTable } from "../shared/remote-table.ts";
 import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveDeletes } from "../transfer/move-deletes.ts";
-import { countPulled, pullTable } from "../transfer/pull-table.ts";
-import { pushTable } from "../transfer/push-table.ts";
 import {
   checkRemote,
   columnHistory,
-  lacksText,
+  hasExtension,
+  openTransfer,
   type RemoteCheck,
   TableNotThere,
-} from "../transfer/remote-check.ts";
-import { openTransfer } from "../transfer/transfer.ts";
+} from "../transfer/open-transfer.ts";
+import { countPulled, pullTable } from "../transfer/pull-table.ts";
+import { pushTable } from "../transfer/push-table.ts";
 import { RunProgress } from "./run-progress.ts";
 
 export interface RunOutcome {
@@ -32,6 +33,15 @@ export interface RunOutcome {
   /** `sync_misconfigured` or `sync_failed`; null unless the run failed. */
   readonly error: AppError | null;
 }
+
+/** What does not happen with a remote that lacks an extension of this service. D-7.2. */
+const LACKS: readonly (readonly [SyncExtension, string])[] = [
+  ["conflict-newer", "newer rows there are looked for before each push"],
+  ["schema", "registries are not compared and late rows there not noticed"],
+  ["deletes", "deletes do not travel"],
+];
+
+const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
 
 export class StartedRun extends RunProgress {
   /** Never rejects. */
@@ -212,13 +222,13 @@ function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDi
 }
 
 function tellWarnings(progress: RunProgress, { remote, handshake, warnings }: RemoteCheck): void {
-  const { table } = remote;
-  for (const text of warnings) progress.warn(table.name, text);
-  const lacks = lacksText(handshake);
-  if (lacks !== null) progress.warnOnce(table.name, lacks);
+  const { name } = remote.table;
+  for (const text of warnings) progress.warn(name, text);
+  const lacks = LACKS.filter(([extension]) => !hasExtension(handshake, extension));
+  if (lacks.length === 0) return;
+  const texts = lacks.map(([, text]) => text).join("; ");
+  progress.warnOnce(name, `The remote does not know all that this service does: ${texts}`);
 }
-
-const OF_ALL_TABLES = ["store_unavailable", "commit_failed", "sync_misconfigured"] as const;
 
 /** True for a stop, for a store or a remote out of reach, and for a remote that is this deployment: no other table would move. */
 function concernsAllTables(error: unknown, stop: AbortSignal): boolean {

@@ -1,9 +1,22 @@
-// Requests to the remote about one table, each made again until it succeeds or cannot. D-4.6.
+// Requests to the remote about one table, each made again until it succeeds or cannot, and its rows page by page. D-4.6.
 import { AppError, assert } from "../../../domain/shared/errors.ts";
-import { MAX_RUN_ERROR_CHARS, MAX_STALL_MS } from "../../../domain/shared/limits.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import {
+  FIRST_BATCH_ROWS,
+  MAX_RUN_ERROR_CHARS,
+  MAX_STALL_MS,
+} from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import type { DigestPage, DigestQuery } from "../../../domain/sync/digest/digest-page.ts";
-import { maxAttempts, retryWaitMs } from "../../../domain/sync/run/pacing.ts";
+import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
+import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
+import { startLike } from "../../../domain/sync/rows/row-time.ts";
+import {
+  BatchSize,
+  isTooMuchToReceive,
+  maxAttempts,
+  retryWaitMs,
+} from "../../../domain/sync/run/pacing.ts";
 import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { columnsHash, type TableSchema } from "../../../domain/sync/table/table-schema.ts";
@@ -26,6 +39,13 @@ import type { RunContext } from "./run-context.ts";
 export type PassesFailure = (error: RemotePeerError) => boolean;
 
 type Bundle = "page" | "batch";
+
+/** After a page longer than this, the next one has fewer rows, so that few bytes are held at once. */
+const MAX_PAGE_BYTES = 4 * 1024 * 1024;
+/** After a page longer than this, the next one has no more rows. */
+const MAX_GROWING_PAGE_BYTES = 2 * 1024 * 1024;
+/** A page may begin with a known row. */
+const LEAST_ROWS = 2;
 
 /**
  * Each method makes one request. Throws `sync_failed` when it fails for good, the signal's reason when the run stops, and the
@@ -170,4 +190,68 @@ function asIfSent(table: string, { records, deleted = [] }: PushRequest): Pushed
   const integrity = "verified";
   const result = { table, upserted: records.length, kept: 0, changed: 0, integrity } as const;
   return { result, bytesCompressed: 0, bytesUncompressed: 0 };
+}
+
+/** Asks for the next page of a cursor, with fewer rows while it is too much at once. Awaiting the page throws its failure. */
+export function askPage(
+  remote: RemoteTable,
+  cursor: PullCursor,
+  size: BatchSize,
+): Promise<PulledPage> {
+  const { clock, tracing } = remote.run.deps;
+  const { since, offset, limit } = cursor.request();
+  const asked = tracing.inSpan("pullPage", async (span) => {
+    for (;;) {
+      const beganMs = clock.monotonicMs();
+      const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
+      try {
+        const passes = (error: RemotePeerError) => rows > LEAST_ROWS && isTooMuchToReceive(error);
+        const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
+        const bytes = pulled.bytesUncompressed;
+        if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
+        // A look at one row says nothing of a whole page.
+        else if (bytes <= MAX_GROWING_PAGE_BYTES && rows >= size.rows) {
+          size.grow(clock.monotonicMs() - beganMs);
+        }
+        span.set({ "repsync.rows": pulled.page.records.length });
+        return pulled;
+      } catch (error) {
+        if (!(error instanceof RemotePeerError)) throw error;
+        const tooMany = Math.min(rows, cursor.tableRows ?? rows);
+        size.shrink(tooMany);
+        // For the next run, as this one may have no time left for a smaller page.
+        remote.learnTooMany("page", tooMany);
+      }
+    }
+  });
+  asked.catch(() => {});
+  return asked;
+}
+
+/** A page, and those of its records that had not come before. */
+interface PulledRecords extends PulledPage {
+  readonly records: readonly JsonObject[];
+}
+
+/** Page by page from a time in microseconds on; all where it is `NO_TIME`, or without a time as the remote writes it. */
+export async function* recordsFrom(
+  remote: RemoteTable,
+  fromMicros: number,
+  sampleTime: string | null,
+): AsyncGenerator<PulledRecords, void, undefined> {
+  const { run, table } = remote;
+  const { maxPageRows } = run.deps;
+  const isAll = sampleTime === null || fromMicros === NO_TIME || table.timestampColumn === null;
+  const since = isAll ? null : startLike(table, sampleTime, Math.floor(fromMicros / 1_000));
+  const cursor =
+    since === null
+      ? PullCursor.begin(table, null, maxPageRows)
+      : PullCursor.beginSince(table, since, maxPageRows);
+  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
+  for (let isDone = false; !isDone; ) {
+    const pulled = await askPage(remote, cursor, size);
+    const accepted = cursor.accept(pulled.page);
+    yield { ...pulled, records: accepted.records };
+    ({ isDone } = accepted);
+  }
 }

@@ -12,8 +12,7 @@ import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
-import { type Handshake, hasExtension } from "./remote-check.ts";
-import type { Transfer } from "./transfer.ts";
+import { type Handshake, hasExtension, type Transfer } from "./open-transfer.ts";
 
 export const TOMBSTONES_AT_ONCE = 1_000;
 /** The status of a cursor that was never given. */

@@ -25,7 +25,9 @@ import {
   requireKnownThere,
   TOMBSTONES_AT_ONCE,
 } from "./delete-places.ts";
-import { commitExtras, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
+import type { Transfer } from "./open-transfer.ts";
+import { pushAtOnce } from "./push-rows.ts";
+import { commitExtras, commitRows, inHalves } from "./transfer.ts";
 
 /**
  * Moves tombstones in the direction of a transfer; a dry run counts the rows that they would remove. Resolves to null, or to the

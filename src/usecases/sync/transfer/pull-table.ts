@@ -1,42 +1,34 @@
-// Pulls, and the requests for pages by which comparisons and some pushes read rows of the remote, too.
+// A pull: page by page, the rows here, the marker behind them and what was refused in one commit. D-4.5, D-7.1, D-7.7.
+import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
+import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
+import { isLeftOut, isOfPeople, personOf } from "../../../domain/sync/people/name-facts.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
-import { NO_TIME } from "../../../domain/sync/rows/row-memory.ts";
-import { formatLike, startLike } from "../../../domain/sync/rows/row-time.ts";
-import { countBlock, exchangedBlock } from "../../../domain/sync/run/exchanged-rows.ts";
-import { BatchSize, isTooMuchToReceive } from "../../../domain/sync/run/pacing.ts";
-import {
-  bothChanges,
-  isNoChange,
-  type MemoryChange,
-} from "../../../domain/sync/run/remote-memory.ts";
-import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
-import { type PulledPage, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import { transferLeaseName, tryLease } from "../shared/hold-lease.ts";
-import type { RemoteTable } from "../shared/remote-table.ts";
-import { type MovedBatch, NOTHING_MOVED } from "../shared/run-context.ts";
+import { convertPulled, placeOfRefused } from "../../../domain/sync/rows/convert.ts";
+import { aheadLimit, formatLike, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { BatchSize } from "../../../domain/sync/run/pacing.ts";
+import type { Rejection } from "../../../domain/sync/run/rejections.ts";
+import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
+import type { RowWrite } from "../../../ports/tables/table-writes.ts";
+import { askPage } from "../shared/remote-table.ts";
+import { type MovedBatch, type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
+import { planWrites, type RowsToWrite, type WriteOutcome } from "../shared/write-rows.ts";
+import type { OwnTransfer, Transfer } from "./open-transfer.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
   addUp,
   beginning,
   commitExtras,
+  commitRows,
+  type ExtrasOfRows,
+  fillColumns,
+  inHalves,
+  openExchange,
   openMarkers,
-  readExchanged,
-  replaceExchanged,
-  type Transfer,
 } from "./transfer.ts";
-import { type AppliedRecords, type ExtrasOfRows, RecordWriter } from "./write-records.ts";
-
-/** Versions that pulls add, beyond the rows of the table, before blocks are put together. */
-const MIN_ADDED = 50_000;
-/** After a page longer than this, the next one has fewer rows, so that few bytes are held at once. */
-const MAX_PAGE_BYTES = 4 * 1024 * 1024;
-/** After a page longer than this, the next one has no more rows. */
-const MAX_GROWING_PAGE_BYTES = 2 * 1024 * 1024;
-/** A page may begin with a known row. */
-const LEAST_ROWS = 2;
 
 /**
  * Pulls one table from its marker on: each page and the marker behind it in one commit, while the next page is on its way. D-4.5.
@@ -116,114 +108,142 @@ export async function countPulled(transfer: Transfer): Promise<void> {
   if (rows > 0) report.batch({ ...NOTHING_MOVED, rows, batchRows: rows });
 }
 
-/** Asks for the next page of a cursor, with fewer rows while it is too much at once. Awaiting the page throws its failure. */
-export function askPage(
-  remote: RemoteTable,
-  cursor: PullCursor,
-  size: BatchSize,
-): Promise<PulledPage> {
-  const { clock, tracing } = remote.run.deps;
-  const { since, offset, limit } = cursor.request();
-  const asked = tracing.inSpan("pullPage", async (span) => {
-    for (;;) {
-      const beganMs = clock.monotonicMs();
-      const rows = Math.min(limit, Math.max(LEAST_ROWS, size.rows));
-      try {
-        const passes = (error: RemotePeerError) => rows > LEAST_ROWS && isTooMuchToReceive(error);
-        const pulled = await remote.pullPage({ since, offset, limit: rows }, passes);
-        const bytes = pulled.bytesUncompressed;
-        if (bytes > MAX_PAGE_BYTES) size.shrink(rows);
-        // A look at one row says nothing of a whole page.
-        else if (bytes <= MAX_GROWING_PAGE_BYTES && rows >= size.rows) {
-          size.grow(clock.monotonicMs() - beganMs);
-        }
-        span.set({ "repsync.rows": pulled.page.records.length });
-        return pulled;
-      } catch (error) {
-        if (!(error instanceof RemotePeerError)) throw error;
-        const tooMany = Math.min(rows, cursor.tableRows ?? rows);
-        size.shrink(tooMany);
-        // For the next run, as this one may have no time left for a smaller page.
-        remote.learnTooMany("page", tooMany);
-      }
-    }
-  });
-  asked.catch(() => {});
-  return asked;
+interface AppliedRecords extends MovedRecords {
+  /** Records that newer rows here kept out. */
+  readonly stayed: readonly JsonObject[];
 }
 
-/** A page, and those of its records that had not come before. */
-interface PulledRecords extends PulledPage {
+/** Records, the rows they make, and those that make none. */
+interface WritePlan {
   readonly records: readonly JsonObject[];
+  readonly writes: readonly RowWrite[];
+  readonly refused: readonly RefusedRecord[];
 }
 
-/** Page by page from a time in microseconds on; all where it is `NO_TIME`, or without a time as the remote writes it. */
-export async function* recordsFrom(
-  remote: RemoteTable,
-  fromMicros: number,
-  sampleTime: string | null,
-): AsyncGenerator<PulledRecords, void, undefined> {
-  const { run, table } = remote;
-  const { maxPageRows } = run.deps;
-  const isAll = sampleTime === null || fromMicros === NO_TIME || table.timestampColumn === null;
-  const since = isAll ? null : startLike(table, sampleTime, Math.floor(fromMicros / 1_000));
-  const cursor =
-    since === null
-      ? PullCursor.begin(table, null, maxPageRows)
-      : PullCursor.beginSince(table, since, maxPageRows);
-  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
-  for (let isDone = false; !isDone; ) {
-    const pulled = await askPage(remote, cursor, size);
-    const accepted = cursor.accept(pulled.page);
-    yield { ...pulled, records: accepted.records };
-    ({ isDone } = accepted);
+/** A record that can be no row here. */
+interface RefusedRecord extends Rejection {
+  readonly index: number;
+}
+
+/** Makes the extras of a part of the records; those that stand for all of them belong to the last part. */
+type MakeExtras = (isLast: boolean) => ExtrasOfRows;
+
+type WriteRules = Omit<RowsToWrite, "writes" | "deleted">;
+
+const NO_EXTRAS: MakeExtras = () => () => ({});
+
+/** Writes records of the remote here, for pulls, retries and repairs. */
+export class RecordWriter {
+  readonly #transfer: OwnTransfer;
+  readonly rejections: TableRejections;
+
+  constructor(transfer: OwnTransfer, rejections: TableRejections) {
+    this.#transfer = transfer;
+    this.rejections = rejections;
+  }
+
+  /** In one commit, or by halves. Throws the lease's reason when it is lost, and `sync_failed` when too many were rejected. */
+  async write(
+    records: readonly JsonObject[],
+    makeExtras: MakeExtras = NO_EXTRAS,
+  ): Promise<AppliedRecords> {
+    const { conflict, deps, table } = this.#transfer;
+    const fields = { "repsync.rows": records.length };
+    // Repairs and forced runs bring back what was deleted here.
+    const isGuarded = (conflict ?? table.conflict) === "newer";
+    const options = { conflict: isGuarded ? "newer" : "restore" } as const;
+    const commit = () => this.#commitParts(records, options, makeExtras, true);
+    return await deps.tracing.inSpan("writePage", commit, { fields });
+  }
+
+  /**
+   * Writes records that an earlier run rejected; one older than the row here is dropped. They may have come from another remote,
+   * so the next push sends them, too. D-7.7, D-11.10.
+   */
+  async retry(records: readonly JsonObject[]): Promise<AppliedRecords> {
+    const options = { conflict: "newer", isOwnRun: false } as const;
+    return await this.#commitParts(records, options, NO_EXTRAS, true);
+  }
+
+  async #commitParts(
+    records: readonly JsonObject[],
+    options: WriteRules,
+    makeExtras: MakeExtras,
+    isLast: boolean,
+  ): Promise<AppliedRecords> {
+    try {
+      return await this.#commit(records, { ...options, isDivisible: true }, makeExtras(isLast));
+    } catch (error) {
+      if (records.length < 2 || !isAppError(error, "batch_too_large")) throw error;
+    }
+    return await inHalves(records, (half, isLastHalf) =>
+      this.#commitParts(half, options, makeExtras, isLast && isLastHalf),
+    );
+  }
+
+  async #commit(
+    records: readonly JsonObject[],
+    options: WriteRules,
+    extrasOf: ExtrasOfRows,
+  ): Promise<AppliedRecords> {
+    const { rejections } = this;
+    const { deps, table, silent } = this.#transfer;
+    const { writes, failures } = await planWrites(deps, records, (record) => {
+      const converted = convertPulled(table, record);
+      if (converted.row === null) return placeOfRefused(table, record, converted.problem);
+      return { ...converted, row: withoutEmpty(converted.row, silent) };
+    });
+    const refused = await this.#withoutErased(failures);
+    const plan = { records, writes, refused };
+    const extras = (outcome: WriteOutcome) => {
+      const { rejected, accepted, here } = sortOut(plan, outcome);
+      return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
+    };
+    const outcome = await commitRows(this.#transfer, { ...options, writes }, extras);
+    const { rejected, accepted } = sortOut(plan, outcome);
+    rejections.settle(rejected, accepted);
+    const stayed = outcome.kept.map((index) => recordAt(records, index));
+    const changed = outcome.changed + (await fillColumns(this.#transfer, stayed));
+    const erased = outcome.erased.length + failures.length - refused.length;
+    return { rejected, kept: stayed.length, stayed, erased, changed };
+  }
+
+  /** Refused records without those of people who were erased here. D-8.2. */
+  async #withoutErased(refused: readonly RefusedRecord[]): Promise<readonly RefusedRecord[]> {
+    const { deps, table } = this.#transfer;
+    if (refused.length === 0 || !isOfPeople(table)) return refused;
+    const facts = await deps.names.readFacts(peopleOf(refused.map(({ record }) => record)));
+    const limit = aheadLimit(deps.clock.nowMs());
+    return refused.filter(({ record }) => {
+      const erased = facts.get(personOf(record) ?? "")?.erased ?? null;
+      return erased === null || !isLeftOut(rowTime(table, record), erased, limit);
+    });
   }
 }
 
-/** The exchanged rows of a pull, to which each page adds. */
-async function openExchange(transfer: Transfer, markers: TransferMarkers) {
-  const { deps, run, table, last, handshake } = transfer;
-  // Rows that were here before may not be exchanged.
-  const isFromStart = markers.start === null;
-  const pushMarker = last.push.marker || null;
-  // The first push goes by the own mark from before the first exchanged row; later pushes keep their own.
-  const isKept = last.push.lateMark !== undefined || pushMarker !== null;
-  const asked = { lateAfter: null, isForOwnPush: true };
-  const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
-  const mark = lateMark === null ? {} : { push: { lateMark } };
-  const addedBefore = last.pull.added ?? 0;
-  /** Versions added since blocks were put together. */
-  let added = addedBefore;
+/** `here`: the rows that are here as they came. */
+function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome) {
+  const { failures, kept, erased } = outcome;
+  const failed = failures.map((one) => ({ ...one, record: recordAt(records, one.index) }));
+  const rejected = [...refused, ...failed];
+  const rejectedAt = new Set(rejected.map(({ index }) => index));
+  const leftAt = new Set([...rejectedAt, ...kept, ...erased]);
   return {
-    /** The extras of one commit: the block of rows that are here as they came, and the memory behind them. */
-    page(passed: MemoryChange): ExtrasOfRows {
-      const before = added;
-      return (rows, changed) => {
-        // Rows that come again unchanged would be added again with every run.
-        const isKnown = changed === 0 && !isFromStart;
-        const exchanged = isKnown ? null : exchangedBlock(table, rows, pushMarker);
-        if (exchanged === null) return { memory: passed };
-        added = before + countBlock(exchanged);
-        return { exchanged, memory: bothChanges(passed, { pull: { added }, ...mark }) };
-      };
-    },
-
-    /** Puts blocks together when they have grown, unless a push works with them. */
-    async finish(): Promise<void> {
-      if (added === addedBefore || added < MIN_ADDED) return;
-      // Counting the table here would take most of the time of a small run.
-      const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
-      if (added < MIN_ADDED + rows) return;
-      const name = transferLeaseName("push", table.name);
-      const lease = await tryLease(deps, name, run.runId, run.stop);
-      if ("heldBy" in lease) return;
-      try {
-        const read = await readExchanged(transfer);
-        await replaceExchanged(transfer, lease, read, pushMarker);
-        await commitExtras(transfer, { memory: { pull: { added: 0 } } });
-      } finally {
-        await lease.release();
-      }
-    },
+    rejected,
+    accepted: records.filter((_, index) => !rejectedAt.has(index)),
+    here: writes.filter(({ index }) => !leftAt.has(index)).map(({ row }) => row),
   };
+}
+
+function recordAt<Fields>(records: readonly Fields[], index: number): Fields {
+  const record = records[index];
+  assert(record !== undefined, "A store names records by their positions in the batch");
+  return record;
+}
+
+/** The row without silent columns that are null: an end that has just got a column has no values in it. */
+function withoutEmpty(row: Row, silent: readonly string[]): Row {
+  if (!silent.some((name) => row[name] === null)) return row;
+  const isEmpty = (name: string) => row[name] === null && silent.includes(name);
+  return Object.fromEntries(Object.entries(row).filter(([name]) => !isEmpty(name)));
 }

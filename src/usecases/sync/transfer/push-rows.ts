@@ -16,17 +16,22 @@ import {
   rowTimeText,
   timeMicros,
 } from "../../../domain/sync/rows/row-time.ts";
-import { BatchSize, isTooLarge, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
+import {
+  BatchSize,
+  isTooLarge,
+  isTooMuchAtOnce,
+  rowsThatFit,
+} from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
+import { recordsFrom } from "../shared/remote-table.ts";
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { changesOf } from "../shared/write-rows.ts";
-import { recordsFrom } from "./pull-table.ts";
-import { hasExtension } from "./remote-check.ts";
-import { addUp, commitRows, inHalves, pushAtOnce, type Transfer } from "./transfer.ts";
+import { hasExtension, type Transfer } from "./open-transfer.ts";
+import { addUp, commitRows, inHalves } from "./transfer.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 
@@ -164,6 +169,24 @@ export async function sendRows(
   // Rows that did not fail are written: sent again, they count as changed only where the reply did not tell.
   const before = { ...NOTHING, rejected, changed: reply.changed ?? 0 };
   return addUp(before, await inParts(others));
+}
+
+/** Resolves to the failure when so many rows or tombstones are too much at once, or a single one is too large. */
+export async function pushAtOnce(
+  { remote, lease, report }: Transfer,
+  request: PushRequest,
+  members: number,
+): Promise<PushResult | RemotePeerError> {
+  try {
+    const passes = members === 1 ? isTooLarge : isTooMuchAtOnce;
+    const pushed = await remote.pushBatch(request, lease, passes);
+    report.addBytes(pushed);
+    return pushed.result;
+  } catch (error) {
+    if (!(error instanceof RemotePeerError)) throw error;
+    if (members > 1 && isTooLarge(error)) remote.learnTooMany("batch", members);
+    return error;
+  }
 }
 
 /** Forgets tombstones beside rows here: a repair or forced run that sends the rows says that they are right. D-7.6.9. */

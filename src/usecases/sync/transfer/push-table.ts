@@ -11,6 +11,7 @@ import { bothChanges } from "../../../domain/sync/run/remote-memory.ts";
 import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
 import type { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
 import { isVersioned, type Row } from "../../../domain/sync/table/table.ts";
+import type { Transfer } from "./open-transfer.ts";
 import { countPush, isGuarded, readFirst, readPush, requestOf, sendRows } from "./push-rows.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
@@ -20,7 +21,6 @@ import {
   type ReadExchanged,
   readExchanged,
   replaceExchanged,
-  type Transfer,
 } from "./transfer.ts";
 
 /** A push ends after this many times the rows of its table, as rows may be written faster than they go. */

@@ -10,7 +10,8 @@ import { type RowKey, rowKey, rowText } from "../../../domain/sync/rows/row-key.
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { CommitExtras } from "../shared/write-rows.ts";
-import { commitExtras, type OwnTransfer } from "./transfer.ts";
+import type { OwnTransfer } from "./open-transfer.ts";
+import { commitExtras } from "./transfer.ts";
 
 const RETRIED_AT_ONCE = 500;
 /** Notes of records: waiting, and settled, which are not tried again unless they change. */

@@ -1,130 +1,41 @@
-// The transfer of a table in one direction: its state, its beginning, and the commits of its parts here. D-4.5, D-4.6, D-4.8,
+// What a transfer keeps here: its markers, the commits of its parts, and the rows that both ends exchanged. D-4.5, D-4.6, D-4.8,
 // D-7.4.
 import type { Key } from "../../../domain/shared/document-key.ts";
-import { assert, isAppError } from "../../../domain/shared/errors.ts";
-import type { PushResult } from "../../../domain/sync/rows/push-result.ts";
+import { isAppError } from "../../../domain/shared/errors.ts";
+import type { JsonObject } from "../../../domain/shared/json.ts";
+import { convertPulled } from "../../../domain/sync/rows/convert.ts";
+import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
+import { addedColumns, leavingOut } from "../../../domain/sync/run/compare-schemas.ts";
 import {
-  addedColumns,
-  type KnownColumns,
-  leavingOut,
-  requireMoved,
-} from "../../../domain/sync/run/compare-schemas.ts";
-import { countBlock, ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
-import { halves, isTooLarge, isTooMuchAtOnce } from "../../../domain/sync/run/pacing.ts";
+  countBlock,
+  ExchangedRows,
+  exchangedBlock,
+} from "../../../domain/sync/run/exchanged-rows.ts";
+import { halves } from "../../../domain/sync/run/pacing.ts";
 import {
+  bothChanges,
   isNoChange,
   type MemoryChange,
   NO_MEMORY,
-  type TableMemory,
 } from "../../../domain/sync/run/remote-memory.ts";
-import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
-import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";
-import { type PushRequest, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import type { RunLease } from "../shared/hold-lease.ts";
-import type { RemoteTable } from "../shared/remote-table.ts";
-import type { RunContext, TransferReport } from "../shared/run-context.ts";
-import type { SyncDeps } from "../shared/sync-deps.ts";
+import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
 import {
   type CommitExtras,
+  changesOf,
   NOTHING_WRITTEN,
   type RowsToWrite,
   type WriteOutcome,
   writeRows,
 } from "../shared/write-rows.ts";
-import {
-  columnHistory,
-  type RemoteCheck,
-  readMemory,
-  shakeHands,
-  type TransferMemory,
-} from "./remote-check.ts";
+import type { OwnTransfer, Transfer, TransferMemory } from "./open-transfer.ts";
 
-/** The state for writing here; the retry of a pulled record has no more. */
-export interface OwnTransfer {
-  readonly deps: SyncDeps;
-  readonly table: Table;
-  readonly direction: SyncDirection;
-  /** A dry run's lease has no claim, so nothing is committed. */
-  readonly lease: RunLease;
-  /** The table's memory; null where the remote of a record is unknown. */
-  readonly memory: TransferMemory | null;
-  /** The conflict rule of the receiving end: `newer` in a run, `overwrite` with `force`, null for the table's own. D-7.1. */
-  readonly conflict: ConflictRule | null;
-  /** The columns that take part. */
-  readonly columns: KnownColumns;
-  /** Columns that took no part before: all rows are moved for them. */
-  readonly added: readonly string[];
-  /** Columns in which a null of the remote empties nothing here. */
-  readonly silent: readonly string[];
-}
-
-export interface Transfer extends OwnTransfer, RemoteCheck {
-  readonly run: RunContext;
-  readonly report: TransferReport;
-  readonly memory: TransferMemory;
-  /** The memory at the beginning. */
-  readonly last: TableMemory;
-}
-
-/** A transfer without added columns, as a repair needs it. */
-export function transferOf(
-  check: RemoteCheck,
-  lease: RunLease,
-  report: TransferReport,
-  conflict: ConflictRule | null,
-): Transfer {
-  const { run, table } = check.remote;
-  const { direction } = report;
-  const own = { deps: run.deps, table, direction, lease, conflict, added: [], silent: [] };
-  return { ...check, ...own, run, report, last: check.memory.kept };
-}
-
-/** Opens a transfer by the memory as it is under the lease. Throws `sync_failed` when a pull has to come first. */
-export async function openTransfer(
-  check: RemoteCheck,
-  remote: RemoteTable,
-  lease: RunLease,
-  report: TransferReport,
-): Promise<Transfer> {
-  const { run, table } = remote;
-  const { direction } = report;
-  assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
-  const memory = await readMemory(remote, check.handshake);
-  const { kept } = memory;
-  const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
-  if (direction === "push") {
-    const isBoth = run.directions.includes("pull");
-    // A dry run of both counts as if its pull were done.
-    if (pushProblem !== null && !(isBoth && run.isDryRun)) throw pushProblem;
-    // In a run of both the pull came first, unless another run has left a column out since the check.
-    if (isBoth && !run.isDryRun) requireMoved(table.name, check.columns, [], kept.pull.columns);
-  }
-  const { marker: _, lateMark: __, ...anew } = kept[direction];
-  const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
-  const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
-  return {
-    ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
-    remote,
-    handshake: isAskedAgain
-      ? await shakeHands(remote, false, lateAfter, check.handshake.clocks.ownTime)
-      : check.handshake,
-    memory,
-    last: added.length === 0 ? kept : { ...kept, [direction]: anew },
-    added,
-    silent,
-  };
-}
-
-/**
- * True when a pull can use the late rows that the check asked for. False when another run has kept a mark since. False, too, when
- * all rows are read after a push of this run: with a mark from before that push, the next pull would read the pushed rows again.
- */
-function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null): boolean {
-  const isPushedBefore = run.directions.length > 1 && check.handshake.schema !== null;
-  return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
-}
+/** Attempts to fill a row that others write to. */
+const MAX_TRIES = 3;
+/** Versions that pulls add, beyond the rows of the table, before blocks are put together. */
+const MIN_ADDED = 50_000;
 
 /**
  * Opens the markers of a transfer. `late`: late rows at its source since the mark kept last; null for a remote that tells none.
@@ -151,6 +62,16 @@ export function openMarkers(transfer: Transfer, late: LateRowsTold | null): Tran
   // All directions first: a marker that cannot be trusted fails the table before any row moves.
   for (const one of run.directions) new TransferMarkers({ ...options, direction: one, late: null });
   return new TransferMarkers({ ...options, direction, late });
+}
+
+/** The memory change to commit before the first rows, or with them (`isMoved`). Added columns count as moved at the end only. */
+export function beginning(
+  { added, memory }: Transfer,
+  markers: TransferMarkers,
+  isMoved: boolean,
+): MemoryChange {
+  // Another remote's memory stays until a row has gone to this one.
+  return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
 }
 
 /** Makes the state to commit with rows from their outcome. Called before each attempt to commit. */
@@ -202,53 +123,57 @@ export async function commitExtras(transfer: OwnTransfer, extras: CommitExtras):
   if (!isEmpty || exchanged !== undefined) await commitRows(transfer, { writes: [] }, () => extras);
 }
 
-/** The memory change to commit before the first rows, or with them (`isMoved`). Added columns count as moved at the end only. */
-export function beginning(
-  { added, memory }: Transfer,
-  markers: TransferMarkers,
-  isMoved: boolean,
-): MemoryChange {
-  // Another remote's memory stays until a row has gone to this one.
-  return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
-}
-
-/** Resolves to the failure when so many rows or tombstones are too much at once, or a single one is too large. */
-export async function pushAtOnce(
-  { remote, lease, report }: Transfer,
-  request: PushRequest,
-  members: number,
-): Promise<PushResult | RemotePeerError> {
-  try {
-    const passes = members === 1 ? isTooLarge : isTooMuchAtOnce;
-    const pushed = await remote.pushBatch(request, lease, passes);
-    report.addBytes(pushed);
-    return pushed.result;
-  } catch (error) {
-    if (!(error instanceof RemotePeerError)) throw error;
-    if (members > 1 && isTooLarge(error)) remote.learnTooMany("batch", members);
-    return error;
+/**
+ * Fills added columns that are null in rows that stayed here, and changes nothing else. A row that changes meanwhile is looked at
+ * again. Resolves to the number of rows changed. D-7.3.
+ */
+export async function fillColumns(
+  transfer: OwnTransfer,
+  stayed: readonly JsonObject[],
+): Promise<number> {
+  const { table, added } = transfer;
+  const offered = new Map<string, Row>();
+  for (const record of added.length === 0 ? [] : stayed) {
+    const { row } = convertPulled(table, record);
+    if (row !== null) offered.set(keyText(table, row), row);
   }
+  let changed = 0;
+  for (let tries = 0; tries < MAX_TRIES && offered.size > 0; tries++) {
+    const rows = await filledRows(transfer, offered);
+    if (rows.length === 0) break;
+    const outcome = await commitRows(transfer, { writes: changesOf(rows), conflict: "newer" });
+    changed += outcome.changed;
+    const kept = new Set(outcome.kept);
+    const left = new Set(rows.filter((_, i) => kept.has(i)).map((row) => keyText(table, row)));
+    for (const key of offered.keys()) if (!left.has(key)) offered.delete(key);
+  }
+  return changed;
 }
 
-type Summable<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
-
-/** Works on both halves of a batch in turn, and adds up their results. */
-export async function inHalves<Item, Of extends Summable<Of>>(
-  batch: readonly Item[],
-  work: (half: readonly Item[], isLast: boolean) => Promise<Of>,
-): Promise<Of> {
-  const [first, second] = halves(batch);
-  const before = await work(first, false);
-  return addUp(before, await work(second, true));
-}
-
-export function addUp<Of extends Summable<Of>>(before: Of, after: Of): Of {
-  const others: Readonly<Record<string, unknown>> = after;
-  const sums = Object.entries<number | readonly unknown[]>(before).map(([name, one]) => {
-    const other = others[name];
-    return [name, typeof one === "number" ? one + (other as number) : one.concat(other)] as const;
+/** The rows with something to fill: their key and time here, and the columns to fill. */
+async function filledRows(
+  { deps, table, added }: OwnTransfer,
+  offered: ReadonlyMap<string, Row>,
+): Promise<Row[]> {
+  const keys = [...offered.values()].map((row) => recordKey(table, row));
+  const stored = await deps.tables.byKeys(table, keys, "sent");
+  return stored.flatMap((row) => {
+    const there = offered.get(keyText(table, row)) ?? {};
+    const filled = added.filter((name) => isNull(row[name]) && !isNull(there[name]));
+    if (filled.length === 0) return [];
+    const values = filled.map((name): [string, Row[string]] => [name, there[name] ?? null]);
+    return [{ ...placeOf(table, row), ...Object.fromEntries(values) }];
   });
-  return Object.fromEntries(sums) as Of;
+}
+
+function placeOf(table: Table, row: Row): Row {
+  const { timestampColumn } = table;
+  const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
+  return { ...recordKey(table, row), ...time };
+}
+
+function isNull(value: Row[string] | undefined): boolean {
+  return value === undefined || value === null;
 }
 
 export interface ReadExchanged {
@@ -279,4 +204,79 @@ export async function replaceExchanged(
 
 function countAll(blocks: readonly Uint8Array[]): number {
   return blocks.reduce((sum, block) => sum + countBlock(block), 0);
+}
+
+/** Makes the state to commit with rows that are here as they came, `changed` of which were different before. */
+export type ExtrasOfRows = (
+  rows: readonly Row[],
+  changed: number,
+) => Pick<CommitExtras, "memory" | "exchanged">;
+
+/** The exchanged rows of a pull, to which each page adds. */
+export async function openExchange(transfer: Transfer, markers: TransferMarkers) {
+  const { deps, run, table, last, handshake } = transfer;
+  // Rows that were here before may not be exchanged.
+  const isFromStart = markers.start === null;
+  const pushMarker = last.push.marker || null;
+  // The first push goes by the own mark from before the first exchanged row; later pushes keep their own.
+  const isKept = last.push.lateMark !== undefined || pushMarker !== null;
+  const asked = { lateAfter: null, isForOwnPush: true };
+  const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
+  const mark = lateMark === null ? {} : { push: { lateMark } };
+  const addedBefore = last.pull.added ?? 0;
+  /** Versions added since blocks were put together. */
+  let added = addedBefore;
+  return {
+    /** The extras of one commit: the block of rows that are here as they came, and the memory behind them. */
+    page(passed: MemoryChange): ExtrasOfRows {
+      const before = added;
+      return (rows, changed) => {
+        // Rows that come again unchanged would be added again with every run.
+        const isKnown = changed === 0 && !isFromStart;
+        const exchanged = isKnown ? null : exchangedBlock(table, rows, pushMarker);
+        if (exchanged === null) return { memory: passed };
+        added = before + countBlock(exchanged);
+        return { exchanged, memory: bothChanges(passed, { pull: { added }, ...mark }) };
+      };
+    },
+
+    /** Puts blocks together when they have grown, unless a push works with them. */
+    async finish(): Promise<void> {
+      if (added === addedBefore || added < MIN_ADDED) return;
+      // Counting the table here would take most of the time of a small run.
+      const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
+      if (added < MIN_ADDED + rows) return;
+      const name = transferLeaseName("push", table.name);
+      const lease = await tryLease(deps, name, run.runId, run.stop);
+      if ("heldBy" in lease) return;
+      try {
+        const read = await readExchanged(transfer);
+        await replaceExchanged(transfer, lease, read, pushMarker);
+        await commitExtras(transfer, { memory: { pull: { added: 0 } } });
+      } finally {
+        await lease.release();
+      }
+    },
+  };
+}
+
+type Summable<Of> = { readonly [Name in keyof Of]: number | readonly unknown[] };
+
+/** Works on both halves of a batch in turn, and adds up their results. */
+export async function inHalves<Item, Of extends Summable<Of>>(
+  batch: readonly Item[],
+  work: (half: readonly Item[], isLast: boolean) => Promise<Of>,
+): Promise<Of> {
+  const [first, second] = halves(batch);
+  const before = await work(first, false);
+  return addUp(before, await work(second, true));
+}
+
+export function addUp<Of extends Summable<Of>>(before: Of, after: Of): Of {
+  const others: Readonly<Record<string, unknown>> = after;
+  const sums = Object.entries<number | readonly unknown[]>(before).map(([name, one]) => {
+    const other = others[name];
+    return [name, typeof one === "number" ? one + (other as number) : one.concat(other)] as const;
+  });
+  return Object.fromEntries(sums) as Of;
 }

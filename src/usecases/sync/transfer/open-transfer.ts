@@ -1,7 +1,7 @@
-// The check of a remote before a table moves, once for all directions of a run: its clock, its extensions, its schema of the
-// table, the memory of it, and how both registries differ. D-7.2 to D-7.4.
+// The opening of a transfer: the check of the remote before a table moves, once for all directions of a run, with its clock, its
+// extensions, its schema and how both registries differ; then the state of one direction. D-4.8, D-7.2 to D-7.4.
 import { REFUSALS } from "../../../domain/shared/error-kinds.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, assert } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { formatMs, parseDateTime } from "../../../domain/shared/time.ts";
 import {
@@ -10,17 +10,20 @@ import {
   compareSchemas,
   differencesOfRecord,
   type KnownColumns,
+  requireMoved,
   unfetchedColumns,
 } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RemoteIdentity, TableMemory } from "../../../domain/sync/run/remote-memory.ts";
 import { rowsIn, type SyncDirection } from "../../../domain/sync/run/run.ts";
 import { compareDirections, type OwnerProblem } from "../../../domain/sync/run/table-owner.ts";
 import type { Clocks } from "../../../domain/sync/run/transfer-markers.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension, TableSchema } from "../../../domain/sync/table/table-schema.ts";
 import type { DeletedReply } from "../../../ports/tables/remote-peer.ts";
+import type { RunLease } from "../shared/hold-lease.ts";
 import type { RemoteTable } from "../shared/remote-table.ts";
-import { requireOther } from "../shared/sync-deps.ts";
+import type { RunContext, TransferReport } from "../shared/run-context.ts";
+import { requireOther, type SyncDeps } from "../shared/sync-deps.ts";
 
 export interface Handshake {
   readonly clocks: Clocks;
@@ -58,6 +61,42 @@ export interface RemoteCheck {
   readonly readAhead: Map<string | null, DeletedReply>;
 }
 
+/** The memory that a table has of its remote. D-11.10. */
+export interface TransferMemory {
+  readonly remote: RemoteIdentity;
+  /** True when what was kept is another remote's. */
+  readonly isOther: boolean;
+  /** The memory as it was kept; empty where it is another remote's. */
+  readonly kept: TableMemory;
+}
+
+/** The state for writing here; the retry of a pulled record has no more. */
+export interface OwnTransfer {
+  readonly deps: SyncDeps;
+  readonly table: Table;
+  readonly direction: SyncDirection;
+  /** A dry run's lease has no claim, so nothing is committed. */
+  readonly lease: RunLease;
+  /** The table's memory; null where the remote of a record is unknown. */
+  readonly memory: TransferMemory | null;
+  /** The conflict rule of the receiving end: `newer` in a run, `overwrite` with `force`, null for the table's own. D-7.1. */
+  readonly conflict: ConflictRule | null;
+  /** The columns that take part. */
+  readonly columns: KnownColumns;
+  /** Columns that took no part before: all rows are moved for them. */
+  readonly added: readonly string[];
+  /** Columns in which a null of the remote empties nothing here. */
+  readonly silent: readonly string[];
+}
+
+export interface Transfer extends OwnTransfer, RemoteCheck {
+  readonly run: RunContext;
+  readonly report: TransferReport;
+  readonly memory: TransferMemory;
+  /** The memory at the beginning. */
+  readonly last: TableMemory;
+}
+
 /** Throws `sync_failed` when the table cannot move in any direction, and as `shakeHands`. `isPushed`: rows are going to be sent. */
 export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promise<RemoteCheck> {
   const { run, table } = remote;
@@ -89,7 +128,7 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
  * here. Throws `sync_misconfigured` when it is this deployment, `sync_failed` when it will not take part, `remote_invalid` when
  * its clock cannot be read.
  */
-export async function shakeHands(
+async function shakeHands(
   remote: RemoteTable,
   isPushed: boolean,
   lateAfter: string | null,
@@ -127,16 +166,7 @@ export function hasExtension({ extensions }: Handshake, name: SyncExtension): bo
   return extensions.has(name);
 }
 
-/** The memory that a table has of its remote. D-11.10. */
-export interface TransferMemory {
-  readonly remote: RemoteIdentity;
-  /** True when what was kept is another remote's. */
-  readonly isOther: boolean;
-  /** The memory as it was kept; empty where it is another remote's. */
-  readonly kept: TableMemory;
-}
-
-export async function readMemory(
+async function readMemory(
   { run: { deps, remote }, table }: RemoteTable,
   { remoteId }: Handshake,
 ): Promise<TransferMemory> {
@@ -147,6 +177,64 @@ export async function readMemory(
 
 export function otherRemoteText({ name }: Table): string {
   return `The remote is another one than in the run before: what was remembered of "${name}" is that one's, so all rows are looked at`;
+}
+
+/** A transfer without added columns, as a repair needs it. */
+export function transferOf(
+  check: RemoteCheck,
+  lease: RunLease,
+  report: TransferReport,
+  conflict: ConflictRule | null,
+): Transfer {
+  const { run, table } = check.remote;
+  const { direction } = report;
+  const own = { deps: run.deps, table, direction, lease, conflict, added: [], silent: [] };
+  return { ...check, ...own, run, report, last: check.memory.kept };
+}
+
+/** Opens a transfer by the memory as it is under the lease. Throws `sync_failed` when a pull has to come first. */
+export async function openTransfer(
+  check: RemoteCheck,
+  remote: RemoteTable,
+  lease: RunLease,
+  report: TransferReport,
+): Promise<Transfer> {
+  const { run, table } = remote;
+  const { direction } = report;
+  assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
+  const memory = await readMemory(remote, check.handshake);
+  const { kept } = memory;
+  const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
+  if (direction === "push") {
+    const isBoth = run.directions.includes("pull");
+    // A dry run of both counts as if its pull were done.
+    if (pushProblem !== null && !(isBoth && run.isDryRun)) throw pushProblem;
+    // In a run of both the pull came first, unless another run has left a column out since the check.
+    if (isBoth && !run.isDryRun) requireMoved(table.name, check.columns, [], kept.pull.columns);
+  }
+  const { marker: _, lateMark: __, ...anew } = kept[direction];
+  const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
+  const isAskedAgain = direction === "pull" && !isToDate(run, check, lateAfter);
+  return {
+    ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
+    remote,
+    handshake: isAskedAgain
+      ? await shakeHands(remote, false, lateAfter, check.handshake.clocks.ownTime)
+      : check.handshake,
+    memory,
+    last: added.length === 0 ? kept : { ...kept, [direction]: anew },
+    added,
+    silent,
+  };
+}
+
+/**
+ * True when a pull can use the late rows that the check asked for. False when another run has kept a mark since. False, too, when
+ * all rows are read after a push of this run: with a mark from before that push, the next pull would read the pushed rows again.
+ */
+function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null): boolean {
+  const isPushedBefore = run.directions.length > 1 && check.handshake.schema !== null;
+  return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
 }
 
 export function columnHistory(
@@ -173,17 +261,4 @@ export function columnHistory(
     // Why a push would empty columns of the remote; null when it would not.
     pushProblem: unfetched.length === 0 ? null : problem,
   };
-}
-
-const LACKS: readonly (readonly [SyncExtension, string])[] = [
-  ["conflict-newer", "newer rows there are looked for before each push"],
-  ["schema", "registries are not compared and late rows there not noticed"],
-  ["deletes", "deletes do not travel"],
-];
-
-/** The note about a remote that lacks extensions of this service; null when it has all. D-7.2. */
-export function lacksText(handshake: Handshake): string | null {
-  const lacks = LACKS.filter(([name]) => !hasExtension(handshake, name)).map(([, text]) => text);
-  if (lacks.length === 0) return null;
-  return `The remote does not know all that this service does: ${lacks.join("; ")}`;
 }
