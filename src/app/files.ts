@@ -1,9 +1,13 @@
 // The formats of files, each by its adapter.
+
+import { csvEncoder, readCsv } from "../adapters/csv/csv-files.ts";
 import { findDelimiter } from "../adapters/csv/delimiters.ts";
-import { readCsv } from "../adapters/csv/read-csv.ts";
-import { csvEncoder } from "../adapters/csv/write-csv.ts";
-import { readJsonArray, readNdjson } from "../adapters/json-files/read-json.ts";
-import { jsonEncoder, ndjsonEncoder } from "../adapters/json-files/write-json.ts";
+import {
+  jsonEncoder,
+  ndjsonEncoder,
+  readJsonArray,
+  readNdjson,
+} from "../adapters/json-files/json-files.ts";
 import { decodeText, encodeText } from "../adapters/text-files/encoded-text.ts";
 import type { FileFormats, ForeignDatabase } from "../ports/files.ts";
 

@@ -1,6 +1,5 @@
 // Composes what a service has and a command has not: the answers to lookups, and the sessions of people.
-import { JoseTokenIssuer } from "../adapters/jose/jose-token-issuer.ts";
-import { JwksIdentityProvider } from "../adapters/jose/jwks-identity-provider.ts";
+import { JoseTokenIssuer, JwksIdentityProvider } from "../adapters/jose/jose-tokens.ts";
 import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
 import { systemDefer } from "../adapters/system/system.ts";
 import { REMEMBERED_LOOKUP_MS } from "../domain/shared/limits.ts";

@@ -1,8 +1,7 @@
 // Opens the store and makes the dependencies of the use cases, for the service and the command line.
 import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
-import { tracedFetch } from "../adapters/opentelemetry/traced-fetch.ts";
-import { tracedStorage } from "../adapters/opentelemetry/traced-storage.ts";
+import { tracedFetch, tracedStorage } from "../adapters/opentelemetry/traced-calls.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock, SystemIds, SystemRandom, SystemTimer } from "../adapters/system/system.ts";
 import { createSyncClient, type SyncClientOptions } from "../client.ts";

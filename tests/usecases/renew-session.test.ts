@@ -1,6 +1,6 @@
 // How long a session of a browser goes on. D-9.3.
 import { afterEach, expect, test } from "bun:test";
-import { JoseTokenIssuer } from "../../src/adapters/jose/jose-token-issuer.ts";
+import { JoseTokenIssuer } from "../../src/adapters/jose/jose-tokens.ts";
 import type { TokenClaims } from "../../src/ports/crypto/crypto.ts";
 import type { Identity } from "../../src/usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../src/usecases/reputation/accounts/sessions.ts";

@@ -1,14 +1,32 @@
-import { type FileHandle, link, mkdir, open, readdir, rename, rm, stat } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import {
+  type FileHandle,
+  link,
+  mkdir,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { createGunzip, createGzip } from "node:zlib";
 import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
-import { ARCHIVE_MAGIC, checkBackupFormat } from "../../domain/shared/store-format.ts";
+import {
+  ARCHIVE_MAGIC,
+  backupDamaged,
+  checkBackupFormat,
+  fileFailure,
+} from "../../domain/shared/store-format.ts";
 import type {
   BackupFiles,
   NewBackupFile,
   NewBackupOptions,
 } from "../../ports/copies/store-copies.ts";
 import type { StoreKind } from "../../ports/copies/store-dump.ts";
-import { readCompressed, writeCompressed } from "./compressed-lines.ts";
 
 const SQLITE_MAGIC = "SQLite format 3\0";
 const OTHER_ARCHIVE = /^repsync backup (\d+)\n/;
@@ -27,8 +45,8 @@ export class NodeBackupFiles implements BackupFiles {
   readonly writeLines = writeCompressed;
   readonly readLines = readCompressed;
 
-  async begin(path: string, { isForced, storePaths }: NewBackupOptions): Promise<NewBackupFile> {
-    await refuseTaken(path, { isForced, storePaths });
+  async begin(path: string, options: NewBackupOptions): Promise<NewBackupFile> {
+    await refuseTaken(path, options);
     const folder = dirname(resolve(path));
     const part = `.${basename(path)}.part-`;
     const tempPath = join(folder, `${part}${process.pid}`);
@@ -38,7 +56,7 @@ export class NodeBackupFiles implements BackupFiles {
       await file.close();
       return {
         tempPath,
-        commit: () => commit(path, tempPath, { isForced, storePaths }),
+        commit: () => commit(path, tempPath, options),
         abandon: () => abandon(tempPath),
       };
     });
@@ -81,8 +99,7 @@ async function refuseTaken(
     if (kept === null || kept.ino !== found.ino || kept.dev !== found.dev) continue;
     throw new AppError("invalid_request", `"${path}" is the store itself`);
   }
-  if (isForced) return;
-  throw alreadyThere(path);
+  if (!isForced) throw alreadyThere(path);
 }
 
 function alreadyThere(path: string): AppError {
@@ -164,4 +181,55 @@ async function asFileError<T>(path: string, verb: string, work: () => Promise<T>
     const text = `"${path}" cannot be ${verb}: ${systemReason(error)}`;
     throw new AppError(kind, text, { cause: error });
   }
+}
+
+// An archive file: a first line that marks it as one, then gzip.
+
+const CHUNK_CHARS = 64 * 1024;
+const UNPACKED_BYTES = 256 * 1024;
+/** A fast level, as the disk is usually the slower part. */
+const GZIP_LEVEL = 3;
+
+async function writeCompressed(path: string, lines: AsyncIterable<string>): Promise<void> {
+  try {
+    // Replaces the content of an earlier attempt and keeps the mode of the file.
+    await writeFile(path, ARCHIVE_MAGIC);
+    const target = createWriteStream(path, { flags: "a" });
+    const chunks = Readable.from(inChunks(lines));
+    await pipeline(chunks, createGzip({ level: GZIP_LEVEL }), target);
+  } catch (error) {
+    throw fileFailure("The backup", error);
+  }
+}
+
+async function* inChunks(lines: AsyncIterable<string>): AsyncGenerator<Buffer> {
+  let chunk = "";
+  for await (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length < CHUNK_CHARS) continue;
+    yield Buffer.from(chunk);
+    chunk = "";
+  }
+  if (chunk !== "") yield Buffer.from(chunk);
+}
+
+async function* readCompressed(path: string): AsyncGenerator<string> {
+  const gunzip = createGunzip({ chunkSize: UNPACKED_BYTES });
+  const source = createReadStream(path, { start: ARCHIVE_MAGIC.length });
+  source.once("error", (error) => gunzip.destroy(error)).pipe(gunzip);
+  const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+  let left = "";
+  try {
+    for await (const chunk of gunzip) {
+      const lines = (left + decoder.decode(chunk, { stream: true })).split("\n");
+      left = lines.pop() ?? "";
+      yield* lines;
+    }
+  } catch (error) {
+    throw String(codeOf(error)).startsWith("Z_") ? backupDamaged(error) : error;
+  } finally {
+    source.destroy();
+    gunzip.destroy();
+  }
+  if (left !== "") throw backupDamaged();
 }

@@ -32,29 +32,20 @@ export class BuiltConsoleFiles implements ConsoleFiles {
     );
     if (builtAtMs === null) return null;
     if (this.#kept?.builtAtMs === builtAtMs) return this.#kept.built;
-    const built = await this.#readBuild(manifest);
+    const { files, ...names } = JSON.parse(await readFile(manifest, "utf8")) as Manifest;
+    const built = { ...names, files: new Map(await Promise.all(files.map(readBuilt))) };
     this.#kept = { builtAtMs, built };
     return built;
   }
+}
 
-  async #readBuild(manifest: URL): Promise<BuiltConsole> {
-    const { script, style, pages, files } = JSON.parse(
-      await readFile(manifest, "utf8"),
-    ) as Manifest;
-    const read = await Promise.all(files.map((name) => this.#readFile(name)));
-    return { script, style, pages, files: new Map(read) };
-  }
-
-  async #readFile(name: string): Promise<readonly [string, ConsoleFile]> {
-    const [bytes, gzip] = await Promise.all(
-      [name, `${name}.gz`].map((each) => readFile(new URL(each, CONSOLE))),
-    );
-    const contentType = CONTENT_TYPES[extname(name)] ?? "application/octet-stream";
-    return [
-      name,
-      { contentType, bytes: new Uint8Array(bytes ?? []), gzip: new Uint8Array(gzip ?? []) },
-    ];
-  }
+async function readBuilt(name: string): Promise<readonly [string, ConsoleFile]> {
+  const [bytes, gzip] = await Promise.all([
+    readFile(new URL(name, CONSOLE)),
+    readFile(new URL(`${name}.gz`, CONSOLE)),
+  ]);
+  const contentType = CONTENT_TYPES[extname(name)] ?? "application/octet-stream";
+  return [name, { contentType, bytes, gzip }];
 }
 
 /** Assets that the set-up copied from the package `swagger-ui-dist`. */

@@ -1,5 +1,4 @@
 // Web standards only: it runs on Bun, Deno, Node 20 and in browsers.
-
 import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
@@ -20,7 +19,6 @@ import {
   type StatusReply,
   type StoppableRequest,
 } from "../../ports/tables/remote-peer.ts";
-import { BatchEncoder } from "./batch-encoder.ts";
 import {
   type ClientDeps,
   readSettings,
@@ -48,14 +46,13 @@ export class SyncClient implements RemotePeer {
   readonly #settings: Settings;
   readonly #digest: Digest;
   readonly #clock: ClientDeps["clock"];
-  readonly #encoder: BatchEncoder;
+  readonly #prepared = new WeakMap<PushRequest["records"], PreparedBatch>();
 
   /** Throws `TypeError` or `RangeError` for unusable options. */
   constructor(options: SyncClientOptions, deps: ClientDeps) {
     this.#settings = readSettings(options, deps);
     this.#digest = deps.digest;
     this.#clock = deps.clock;
-    this.#encoder = new BatchEncoder(deps.digest);
   }
 
   async pullPage(tableName: string, request: PullRequest = {}): Promise<PulledPage> {
@@ -88,7 +85,7 @@ export class SyncClient implements RemotePeer {
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
     const { isGuarded, isForced, isDeletesDryRun, runId, columns, signal } = request;
     const path = `/push/${tablePath(tableName)}`;
-    const { body, checksum, bytesUncompressed } = await this.#encoder.encode(request);
+    const { body, checksum, bytesUncompressed } = await this.#encoded(request);
     const headers = {
       "X-Sync-Key": this.#settings.key,
       "Content-Type": "application/json",
@@ -106,7 +103,19 @@ export class SyncClient implements RemotePeer {
   }
 
   prepareBatch(request: PushRequest): void {
-    this.#encoder.prepare(request);
+    const batch = encodeBatch(request, this.#digest);
+    // The failure is reported when the batch is sent.
+    batch.catch(() => {});
+    this.#prepared.set(request.records, { syncTimestamp: request.syncTimestamp, batch });
+  }
+
+  #encoded(request: PushRequest): Promise<EncodedBatch> {
+    const { records, syncTimestamp, deleted = [] } = request;
+    const prepared = this.#prepared.get(records);
+    // The caller may change the array and send it again.
+    this.#prepared.delete(records);
+    const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
+    return prepared !== undefined && isSame ? prepared.batch : encodeBatch(request, this.#digest);
   }
 
   async readDigest(
@@ -196,4 +205,39 @@ function bytesOf({ headers, body: { byteLength: bytesUncompressed } }: Reply) {
   const text = headers.get("Content-Length") ?? "";
   const bytesCompressed = /^\d{1,15}$/.test(text) ? Number(text) : bytesUncompressed;
   return { bytesCompressed, bytesUncompressed };
+}
+
+interface EncodedBatch {
+  readonly body: Uint8Array<ArrayBuffer>;
+  /** SHA-256 of the JSON. Peers verify it only for gzip bodies, so every body is gzip. S-4.2.5. */
+  readonly checksum: string;
+  readonly bytesUncompressed: number;
+}
+
+/** Without tombstones. */
+interface PreparedBatch {
+  readonly syncTimestamp: string | undefined;
+  readonly batch: Promise<EncodedBatch>;
+}
+
+/** The body of S-2.3. A `RawNumber` is written with the digits it has. */
+async function encodeBatch(
+  { records, syncTimestamp, deleted = [] }: PushRequest,
+  digest: Digest,
+): Promise<EncodedBatch> {
+  const tombstones = deleted.map(({ key, deletedAt }) => ({ key, deleted_at: deletedAt }));
+  const text = JSON.stringify({
+    records,
+    ...(tombstones.length === 0 ? {} : { deleted: tombstones }),
+    sync_timestamp: syncTimestamp,
+  });
+  const json = new TextEncoder().encode(text);
+  const [checksum, body] = await Promise.all([digest.sha256Hex(json), gzip(json)]);
+  return { body, checksum, bytesUncompressed: json.byteLength };
+}
+
+/** `CompressionStream` has no level option; runtimes use 6, as S-8 asks. */
+async function gzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
+  const compressed = new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"));
+  return new Uint8Array(await new Response(compressed).arrayBuffer());
 }

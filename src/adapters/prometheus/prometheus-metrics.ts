@@ -52,7 +52,7 @@ export class PrometheusMetrics implements Metrics {
       registers,
     });
     this.#state = stateMetrics(registers);
-    addProcessMetrics(this.#registry, startedAtMs);
+    addProcessMetrics(registers, startedAtMs);
     const help = "Always 1; the labels say what runs here";
     const labelNames = ["version", "runtime"];
     const info = new Gauge({ name: "repsync_build_info", help, labelNames, registers });
@@ -207,8 +207,7 @@ function setTo(counter: Counter, value: number): void {
 }
 
 /** The library's own process metrics need figures that Bun lacks, and keep a timer running. */
-function addProcessMetrics(registry: Registry, startedAtMs: number): void {
-  const registers = [registry];
+function addProcessMetrics(registers: Registry[], startedAtMs: number): void {
   new Counter({
     name: "process_cpu_seconds_total",
     help: "Processor time, in seconds",

@@ -2,8 +2,8 @@
 import { expect, test } from "bun:test";
 import { CsvError, parse } from "csv-parse/sync";
 import fc from "fast-check";
+import { readCsv } from "../../../src/adapters/csv/csv-files.ts";
 import { findDelimiter } from "../../../src/adapters/csv/delimiters.ts";
-import { readCsv } from "../../../src/adapters/csv/read-csv.ts";
 import { fileFormats } from "../../../src/app/files.ts";
 import { chunksOf, readAll } from "../../cli/support/read-file-text.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";

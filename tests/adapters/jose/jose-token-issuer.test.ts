@@ -1,6 +1,6 @@
 import { describe, expect, test } from "bun:test";
 import { createHmac } from "node:crypto";
-import { JoseTokenIssuer } from "../../../src/adapters/jose/jose-token-issuer.ts";
+import { JoseTokenIssuer } from "../../../src/adapters/jose/jose-tokens.ts";
 import type { TokenClaims } from "../../../src/ports/crypto/crypto.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "bun:test";
-import { isPrivateAddress } from "../../../src/adapters/node-http/private-addresses.ts";
+import { isPrivateAddress } from "../../../src/adapters/node-http/webhook-sender.ts";
 
 test.each([
   ["unspecified", ["0.0.0.0", "0.1.2.3", "::"]],

@@ -1,6 +1,38 @@
+// Calls of the store and requests to the remote, with a span each.
 import type { CallOptions } from "../../ports/documents.ts";
 import type { Tracing } from "../../ports/runtime/tracing.ts";
 import type { FullStorage } from "../../ports/storage.ts";
+
+type Send = (url: string, init: RequestInit) => Promise<Response>;
+
+/** The path without the name of a table. */
+const TEMPLATE = /\/api\/v1\/sync\/[a-z-]+/;
+
+/** Sends each request in a span, with the headers that continue the trace at the other end. */
+export function tracedFetch(tracing: Tracing): Send {
+  return (url, init) => {
+    const { hostname, port, protocol, origin, pathname } = new URL(url);
+    const method = init.method ?? "GET";
+    const path = TEMPLATE.exec(pathname)?.[0] ?? "";
+    const fields = {
+      "http.request.method": method,
+      "url.full": origin + pathname,
+      "server.address": hostname,
+      "server.port": Number(port || (protocol === "https:" ? 443 : 80)),
+    };
+    return tracing.inSpan(
+      `${method} ${path}`.trim(),
+      async (span) => {
+        const headers = { ...(init.headers as Record<string, string>), ...tracing.headers() };
+        const reply = await fetch(url, { ...init, headers });
+        span.set({ "http.response.status_code": reply.status });
+        if (reply.status >= 400) span.fail(String(reply.status));
+        return reply;
+      },
+      { kind: "client", fields },
+    );
+  };
+}
 
 /** A store whose calls have a span each, below a recorded one. `system` is OpenTelemetry's name of the store, such as `mongodb`. */
 export function tracedStorage(tracing: Tracing, storage: FullStorage, system: string): FullStorage {

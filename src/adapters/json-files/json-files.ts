@@ -1,10 +1,11 @@
-// Reads NDJSON files and JSON arrays of any length. Each record is parsed alone by the parser that keeps every digit, which no
-// streaming library does as fast. D-4.12, D-14.1.
+// NDJSON files and JSON arrays of any length. Each record is parsed alone by the parser that keeps every digit, which no streaming
+// library does as fast. D-4.12, D-14.1.
 import { AppError } from "../../domain/shared/errors.ts";
 import { parseJson } from "../../domain/shared/json.ts";
 import { JsonLimitError } from "../../domain/shared/json-reader.ts";
 import { MAX_JSON_VALUES, MAX_RECORD_CHARS } from "../../domain/shared/limits.ts";
-import type { FoundRecord } from "../../ports/files.ts";
+import type { Column, Row } from "../../domain/sync/table/table.ts";
+import type { FoundRecord, RowEncoder } from "../../ports/files.ts";
 
 /** A JSON value per line, without blank lines. A line that is not JSON is a failed record. */
 export async function* readNdjson(
@@ -246,4 +247,31 @@ class ArrayScanner {
   #fail(text: string): void {
     this.problem ??= new AppError("file_failed", `Line ${this.#line}: ${text}`);
   }
+}
+
+/** Writes a JSON array, a row per line. */
+export function jsonEncoder(columns: readonly Column[]): RowEncoder {
+  let separator = "\n";
+  return {
+    begin: () => "[",
+    encode: (rows) => {
+      const part = separator + rows.map((row) => rowText(columns, row)).join(",\n");
+      separator = ",\n";
+      return part;
+    },
+    end: () => "\n]\n",
+  };
+}
+
+/** Writes a row per line. */
+export function ndjsonEncoder(columns: readonly Column[]): RowEncoder {
+  return {
+    begin: () => "",
+    encode: (rows) => rows.map((row) => `${rowText(columns, row)}\n`).join(""),
+    end: () => "",
+  };
+}
+
+function rowText(columns: readonly Column[], row: Row): string {
+  return JSON.stringify(Object.fromEntries(columns.map(({ name }) => [name, row[name] ?? null])));
 }
