@@ -14,6 +14,7 @@ import {
 } from "../ports/runtime/tracing.ts";
 import type { Lifecycle } from "../usecases/operations/lifecycle.ts";
 import { endIfUnread } from "./bodies.ts";
+import type { ReplyTools } from "./description.ts";
 import { failureReply } from "./errors.ts";
 import {
   type BrowserSettings,
@@ -24,7 +25,6 @@ import {
 } from "./exchange.ts";
 import { addCorsHeaders } from "./guards/browser.ts";
 import { addConsoleHeaders } from "./page-security.ts";
-import type { ReplyTools } from "./replies.ts";
 
 export interface AnsweringDeps {
   readonly clock: Clock;

@@ -11,19 +11,19 @@ import { MethodNotAllowed } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { preflightReply, renewCookie } from "./guards/browser.ts";
 import type { Operation } from "./operation.ts";
-import type { ReplyTools } from "./replies.ts";
 import { meRoutes } from "./routes/account/me-routes.ts";
 import { sessionRoutes } from "./routes/account/session-routes.ts";
-import { accountRoutes } from "./routes/admin/account-routes.ts";
-import { type AuditRouteDeps, auditRoutes } from "./routes/admin/audit-routes.ts";
+import { type AdminRouteDeps, adminRoutes } from "./routes/admin/admin-routes.ts";
 import { consoleRoutes } from "./routes/console/console-routes.ts";
-import { docsRoutes } from "./routes/operations/docs-routes.ts";
-import { type MetricsRouteDeps, operationRoutes } from "./routes/operations/operation-routes.ts";
+import {
+  docsRoutes,
+  type MetricsRouteDeps,
+  operationRoutes,
+} from "./routes/operations/operation-routes.ts";
 import { lookupRoutes } from "./routes/reputation/lookup-routes.ts";
 import { fileRoutes } from "./routes/sync/file-routes.ts";
 import { guessRoute } from "./routes/sync/guess-route.ts";
 import { pageRoutes, type ServedSync } from "./routes/sync/page-routes.ts";
-import { rejectedRoutes } from "./routes/sync/rejected-routes.ts";
 import type { SyncAdministration } from "./routes/sync/run-replies.ts";
 import { runRoutes } from "./routes/sync/run-routes.ts";
 import { rowRoutes, tableRoutes } from "./routes/sync/table-routes.ts";
@@ -38,7 +38,7 @@ interface AppDeps extends AnsweringDeps {
   readonly metricsRoute: MetricsRouteDeps;
   readonly pages: ServedSync;
   readonly runs: SyncAdministration;
-  readonly reputation: AuditRouteDeps & { readonly lookups: Lookups };
+  readonly reputation: AdminRouteDeps & { readonly lookups: Lookups };
 }
 
 /** The most characters of an unknown path in the message. */
@@ -46,24 +46,16 @@ const MAX_PATH_ECHO_CHARS = 200;
 
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
-  const answering = new Answering(deps, toolsOf(deps));
+  const { reputation, logger } = deps;
+  const cookies = { accounts: reputation.accounts, logger };
+  const answering = new Answering(deps, {
+    ...deps,
+    renewCookie: (...reply) => renewCookie(cookies, ...reply),
+  });
   const elysia = route(operationsOf(deps), answering);
   return (request, connection) => {
     // Elysia reads `url` and `method`, and hands the exchange on.
     return elysia.handle(answering.receive(request, connection) as unknown as Request);
-  };
-}
-
-function toolsOf(deps: AppDeps): ReplyTools {
-  const { clock, timer, gzip, digest, tracing, logger } = deps;
-  const { accounts } = deps.reputation;
-  return {
-    clock,
-    timer,
-    gzip,
-    digest,
-    tracing,
-    renewCookie: (...reply) => renewCookie({ accounts, logger }, ...reply),
   };
 }
 
@@ -73,7 +65,6 @@ function operationsOf(deps: AppDeps): Operation[] {
   const operations = [
     ...pageRoutes(served),
     ...runRoutes(runs),
-    ...rejectedRoutes(runs),
     ...tableRoutes(runs),
     ...fileRoutes(runs),
     guessRoute(runs),
@@ -86,8 +77,7 @@ function operationsOf(deps: AppDeps): Operation[] {
     ...lookupRoutes(lookups),
     ...sessionRoutes(accounts),
     ...meRoutes(accounts),
-    ...accountRoutes(accounts),
-    ...auditRoutes(reputation),
+    ...adminRoutes(reputation),
   ];
   const pages = consoleFiles === null ? [] : consoleRoutes(consoleFiles);
   return [

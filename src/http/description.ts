@@ -1,10 +1,11 @@
 // The description of an operation: who may call it, what it takes, what it answers.
 import type { Static, TObject, TSchema } from "@sinclair/typebox";
 import type { FieldName, FromWire } from "../domain/shared/wire-names.ts";
+import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
+import type { Clock, Timer } from "../ports/runtime/runtime.ts";
+import type { Tracing } from "../ports/runtime/tracing.ts";
 import type { Identity } from "../usecases/reputation/accounts/identity.ts";
 import type { Exchange } from "./exchange.ts";
-import type { Failure, Failures } from "./failures.ts";
-import type { ReplyKind } from "./replies.ts";
 
 export interface Admitted<Caller> {
   readonly caller: Caller;
@@ -33,7 +34,7 @@ export type PathValues = Readonly<Record<string, string>>;
 export type Parameters = Readonly<Record<string, TSchema>>;
 
 /** A body of at most `maxBytes` that an operation parses by itself; `hint`: advice about a larger one. */
-export interface BytesBody {
+interface BytesBody {
   readonly shown: TObject;
   readonly maxBytes: number;
   readonly hint: string | null;
@@ -116,3 +117,71 @@ export interface Description<Caller, Path, Query, Headers, Read, Declared> {
     asked: Asked<Caller, Path, Query, Headers, Read>,
   ): Outcome<Declared> | Promise<Outcome<Declared>>;
 }
+
+// Replies: how they are sent, and what the document shows of them.
+
+export interface ReplyTools {
+  readonly clock: Clock;
+  readonly timer: Timer;
+  readonly gzip: Gzip;
+  readonly digest: Digest;
+  readonly tracing: Tracing;
+  /** Adds a fresh cookie to a good reply when it is due. Never rejects. D-9.3. */
+  renewCookie(exchange: Exchange, identity: Identity, reply: Response): Promise<void>;
+}
+
+/** `headers`: those of this reply, beside those of its kind. */
+export interface Sending {
+  readonly exchange: Exchange;
+  readonly tools: ReplyTools;
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export interface ReplyKind<Value> {
+  readonly document: ReplyDocument;
+  send(value: Value, sending: Sending): Response | Promise<Response>;
+}
+
+/** By their names. */
+export type HeaderDocs = Readonly<Record<string, object>>;
+
+export interface ReplyDocument {
+  readonly description: string;
+  readonly headers: HeaderDocs;
+  readonly content?: Readonly<Record<string, object>>;
+}
+
+export function headerDoc(description: string, schema: object = { type: "string" }) {
+  return { description, schema };
+}
+
+/** D-5.3. */
+const REQUEST_ID = {
+  "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
+};
+
+/** `content`: by media type; null without a body. */
+export function replyDocument(
+  description: string,
+  content: Readonly<Record<string, object>> | null,
+  headers: HeaderDocs,
+): ReplyDocument {
+  const shown = { description, headers: { ...REQUEST_ID, ...headers } };
+  return content === null ? shown : { ...shown, content };
+}
+
+/** A failure with its own body or headers. */
+export interface Failure {
+  readonly text: string;
+  /** Of the body under `/api/v1/sync`; under `/v1` it is `ProblemSchema` for all failures. */
+  readonly schema?: TSchema;
+  /** Instead of the usual ones under `/api/v1/sync`, beside them under `/v1`. */
+  readonly headers?: HeaderDocs;
+}
+
+/** Causes by status. */
+export type Failures = Readonly<Record<number, string | Failure>>;
+
+/** Of replies under `/v1`. D-5.3. */
+export const PRIVATE = { "Cache-Control": headerDoc("Always private, no-store") };

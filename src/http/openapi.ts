@@ -1,8 +1,22 @@
 // The OpenAPI document, from the descriptions of the operations. D-6.8, D-10.10.
 import type { TSchema } from "@sinclair/typebox";
 import manifest from "../../package.json" with { type: "json" };
-import type { Body, Description, Parameters, Replies } from "./description.ts";
-import { failureDocument, type ReplyDocument, usualFailures } from "./failures.ts";
+import {
+  type Body,
+  type Description,
+  type Failure,
+  type Failures,
+  type HeaderDocs,
+  headerDoc,
+  type Parameters,
+  PRIVATE,
+  type Replies,
+  type ReplyDocument,
+  replyDocument,
+} from "./description.ts";
+import { isHealthPath, isPrivatePath, isReputationPath } from "./exchange.ts";
+import { ProblemSchema } from "./schemas/parts.ts";
+import { SyncErrorSchema } from "./schemas/sync.ts";
 
 const TAGS = [
   ["/api/v1/sync", "sync"],
@@ -123,6 +137,46 @@ function responsesOf(path: string, { guard, body, replies }: Described) {
     return [status, isKind ? reply.document : failureDocument(path, Number(status), reply)];
   });
   return Object.fromEntries(documents) as Record<string, ReplyDocument>;
+}
+
+// Each interface has its own shape of failures, and failures of every operation. S-7, D-5.2.
+
+const WRONG_METHOD = "Another method than this path takes";
+const UNAVAILABLE = "The store cannot be reached, or the service is stopping";
+
+const FAILURE_HEADERS: Readonly<Record<number, HeaderDocs>> = {
+  401: { "WWW-Authenticate": headerDoc("How to authenticate") },
+  405: { Allow: headerDoc("The methods of this path") },
+  429: { "Retry-After": headerDoc("Seconds to wait before trying again") },
+  503: { "Retry-After": headerDoc("Seconds to wait before trying again") },
+};
+
+/** The failures of every operation at a path. D-4.2, D-5.2, D-5.5. */
+function usualFailures(path: string, hasBody: boolean): Failures {
+  if (isHealthPath(path)) return { 405: WRONG_METHOD };
+  const isReputation = isReputationPath(path);
+  const badBody = isReputation
+    ? "The body is invalid; `errors` lists the fields"
+    : "The body is not what it should be, or an unknown table";
+  return {
+    405: WRONG_METHOD,
+    503: UNAVAILABLE,
+    ...(isReputation ? { 500: "Internal error" } : {}),
+    ...(hasBody ? { 400: badBody, 413: "Body too large" } : {}),
+  };
+}
+
+function failureDocument(path: string, status: number, declared: string | Failure): ReplyDocument {
+  const failure: Failure = typeof declared === "string" ? { text: declared } : declared;
+  const { text, schema, headers } = failure;
+  const usual = FAILURE_HEADERS[status] ?? {};
+  if (isReputationPath(path)) {
+    const shared = isPrivatePath(path) ? PRIVATE : {};
+    const all = { ...shared, ...usual, ...headers };
+    return replyDocument(text, { "application/problem+json": { schema: ProblemSchema } }, all);
+  }
+  const content = { "application/json": { schema: schema ?? SyncErrorSchema } };
+  return replyDocument(text, content, headers ?? usual);
 }
 
 /** The fixed part of the document. */

@@ -10,10 +10,11 @@ import {
   type Parameters,
   type PathValues,
   type Replies,
+  type ReplyKind,
+  type ReplyTools,
 } from "./description.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeOperation, type Entry } from "./openapi.ts";
-import type { ReplyKind, ReplyTools } from "./replies.ts";
 
 export interface Operation extends Entry {
   /** What it throws becomes the reply. */

@@ -1,7 +1,7 @@
 // Names of fields in replies, from the schemas that the document shows.
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
-import { namingOf } from "../../src/http/naming.ts";
+import { namingOf } from "../../src/http/replies.ts";
 import { listOf, model, nullable, Text } from "../../src/http/schemas/parts.ts";
 import { CompareEventSchema, RunEventSchema } from "../../src/http/schemas/run-events.ts";
 

@@ -2,21 +2,19 @@
 // paths and names of replies with docs/openapi.json. The browser gets none of the types.
 import type { Static } from "@sinclair/typebox";
 import type * as account from "../../http/schemas/account.ts";
-import type * as audit from "../../http/schemas/audit.ts";
-import type * as overview from "../../http/schemas/overview.ts";
 import type * as reputation from "../../http/schemas/reputation.ts";
-import type * as rows from "../../http/schemas/rows.ts";
 import type * as events from "../../http/schemas/run-events.ts";
 import type * as runs from "../../http/schemas/runs.ts";
 import type * as sync from "../../http/schemas/sync.ts";
+import type * as tables from "../../http/schemas/tables.ts";
 
 export type Access = Static<typeof account.AccessSchema>;
 export type Account = Static<typeof account.AccountSchema>;
 export type AccountItem = Static<typeof account.AccountItemSchema>;
 export type AccountUsage = Static<typeof account.AccountUsageSchema>;
 export type ApiKey = Static<typeof account.ApiKeySchema>;
-export type AuditItem = Static<typeof audit.AuditItemSchema>;
-export type AuditVerificationEvent = Static<typeof audit.AuditVerificationEventSchema>;
+export type AuditItem = Static<typeof reputation.AuditItemSchema>;
+export type AuditVerificationEvent = Static<typeof reputation.AuditVerificationEventSchema>;
 export type CompareEvent = Static<typeof events.CompareEventSchema>;
 export type CompareRequest = Static<typeof runs.CompareRequestSchema>;
 export type CompareRun = Extract<Run, { readonly kind: "compare" }>;
@@ -25,18 +23,18 @@ export type Explanation = Static<typeof reputation.ExplanationSchema>;
 export type ImportEvent = Static<typeof events.ImportEventSchema>;
 export type IssuedApiKey = Static<typeof account.IssuedApiKeySchema>;
 export type OwnProfile = Static<typeof reputation.OwnProfileSchema>;
-export type Overview = Static<typeof overview.OverviewSchema>;
+export type Overview = Static<typeof tables.OverviewSchema>;
 type RejectedRecordDetail = Static<typeof runs.RejectedDetailSchema>;
 export type RejectedRecord = Static<typeof runs.RetryResultSchema>["item"];
-export type Row = Static<typeof rows.EditRowRequestSchema>["row"];
-export type RowList = Static<typeof sync.RowListSchema>;
+export type Row = Static<typeof tables.EditRowRequestSchema>["row"];
+export type RowList = Static<typeof tables.RowListSchema>;
 export type Run = Static<typeof runs.RunSchema>;
 export type RunEvent = Static<typeof events.RunEventSchema>;
 export type SignIn = Static<typeof account.SignInSchema>;
 export type SyncRun = Static<typeof runs.SyncRunSchema>;
-export type TableGuess = Static<typeof sync.GuessSchema>;
+export type TableGuess = Static<typeof tables.GuessSchema>;
 export type ListedTable = TableList["tables"][number];
-type TableList = Static<typeof overview.TableListSchema>;
+type TableList = Static<typeof tables.TableListSchema>;
 export type TriggerRequest = Static<typeof runs.TriggerRequestSchema>;
 export type Usage = Static<typeof account.UsageSchema>;
 
@@ -114,14 +112,14 @@ export interface Operations {
     query: Part & { account?: string; from?: string; until?: string };
     reply: List<AuditItem>;
   };
-  "get /v1/admin/audit/heads": { reply: Static<typeof audit.AuditHeadsSchema> };
+  "get /v1/admin/audit/heads": { reply: Static<typeof reputation.AuditHeadsSchema> };
   "post /v1/admin/audit/verify": { event: AuditVerificationEvent };
   "get /api/v1/sync/overview": { reply: Overview };
   "get /api/v1/sync/status": { reply: Static<typeof sync.SyncStatusSchema> };
   "get /api/v1/sync/tables": { reply: TableList };
   "put /api/v1/sync/tables/{name}": {
-    body: Static<typeof overview.TableRequestSchema>;
-    reply: Static<typeof overview.AddedTableSchema>;
+    body: Static<typeof tables.TableRequestSchema>;
+    reply: Static<typeof tables.AddedTableSchema>;
   };
   "post /api/v1/sync/infer": {
     query: FileForm & {
@@ -144,12 +142,12 @@ export interface Operations {
     reply: RowList;
   };
   "put /api/v1/sync/rows/{table_name}": {
-    body: Static<typeof rows.EditRowRequestSchema>;
-    reply: Static<typeof rows.EditedRowSchema>;
+    body: Static<typeof tables.EditRowRequestSchema>;
+    reply: Static<typeof tables.EditedRowSchema>;
   };
   "post /api/v1/sync/rows/{table_name}/delete": {
-    body: Static<typeof rows.RemoveRowRequestSchema>;
-    reply: Static<typeof rows.RemovedRowSchema>;
+    body: Static<typeof tables.RemoveRowRequestSchema>;
+    reply: Static<typeof tables.RemovedRowSchema>;
   };
   /** With `wait: false`. */
   "post /api/v1/sync/trigger": { body: TriggerRequest; reply: SyncRun };

@@ -7,9 +7,8 @@ import {
   identifyAdministrator,
   requireStillAdministrator,
 } from "../../usecases/reputation/accounts/identity.ts";
-import type { Admitted, Guard } from "../description.ts";
+import type { Admitted, Failures, Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
-import type { Failures } from "../failures.ts";
 import { cookieToken, requireOwnPage } from "./browser.ts";
 
 /** The scheme and its blanks, without backtracking, as a header can be long. */

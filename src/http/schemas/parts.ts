@@ -123,7 +123,14 @@ export function listOf<Item extends TSchema>(item: Item) {
   return model(`${item.$id}List`, { items: Type.Array(item), next_cursor });
 }
 
-// The codes of errors of the reputation interface. D-5.2.
+// The frame of every reply of the reputation interface, and its errors. D-5.1, D-5.2.
+
+const Meta = model("Meta", { timestamp: Time, version: Type.Literal("v1") });
+
+/** `{success, data, meta}`. R-2.6, D-5.1. */
+export function envelopeOf(data: TSchema): TSchema {
+  return model(`${data.$id}Reply`, { success: Type.Literal(true), data, meta: Meta });
+}
 
 export interface Problem {
   readonly status: number;
@@ -167,6 +174,20 @@ export type ProblemCode = keyof typeof PROBLEMS;
 
 /** Codes in the order of their statuses. */
 export const PROBLEM_CODES: readonly ProblemCode[] = Object.keys(PROBLEMS) as ProblemCode[];
+
+/** D-5.2, RFC 9457. */
+export const ProblemSchema = model("Problem", {
+  success: Type.Literal(false),
+  type: Type.String({ description: "urn:repsync:problem:<code>" }),
+  title: Text,
+  status: Type.Integer(),
+  detail: Text,
+  hint: Type.Optional(Type.String({ description: "What to do, where there is something" })),
+  code: oneOf(PROBLEM_CODES),
+  request_id: Text,
+  errors: Type.Optional(Type.Array(model("FieldProblem", { pointer: Text, detail: Text }))),
+  meta: Meta,
+});
 
 // Parameters of paths, queries and headers. They come as texts, which the use case reads, sometimes leniently.
 

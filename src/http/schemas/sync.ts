@@ -220,39 +220,3 @@ export const LivenessSchema = model("Liveness", { status: Type.Literal("ok") });
 export const ReadinessSchema = model("Readiness", {
   status: oneOf(["ok", "starting", "stopping", "unavailable"]),
 });
-
-/** Rows of a table, in parts. D-9.5. */
-export const RowListSchema = model("RowList", {
-  table: Text,
-  items: Type.Array(object({ description: "Column values" })),
-  next_cursor: nullable(Text, { description: "Null after the last part" }),
-  total: nullable(Count, {
-    description: "Rows that match since and key; null where they are looked for",
-  }),
-});
-
-// A guess of a table. D-14.4.
-
-const Entry = Type.Unsafe<object>({ type: "object", additionalProperties: true });
-
-export const GuessSchema = model("TableGuess", {
-  table: Text,
-  entry: nullable(Entry, {
-    description:
-      "For the registry, by docs/tables.schema.json; null where nothing identifies a row",
-  }),
-  columns: Type.Array(
-    model("GuessedColumn", {
-      name: Text,
-      type: oneOf(COLUMN_TYPES),
-      reason: Text,
-      problems: Type.Array(Text, { description: "Values that an import would refuse" }),
-    }),
-    { description: "In the order of the file" },
-  ),
-  key: nullable(only({ columns: Type.Array(Text), reason: Text }), {
-    description: "Null where nothing identifies a row",
-  }),
-  warnings: Type.Array(Text),
-  records: Count,
-});

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { BatchEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
-import { namingOf } from "../../../src/http/naming.ts";
+import { namingOf } from "../../../src/http/replies.ts";
 import { tell } from "../../../src/http/routes/sync/run-replies.ts";
 import { RunEventSchema } from "../../../src/http/schemas/run-events.ts";
 import { streamOf } from "../../../src/http/streams.ts";

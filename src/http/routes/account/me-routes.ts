@@ -22,8 +22,7 @@ import {
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";
 import { listAccesses } from "../../../usecases/reputation/audit/list-audit.ts";
-import { Answer } from "../../description.ts";
-import { headerDoc } from "../../failures.ts";
+import { Answer, headerDoc } from "../../description.ts";
 import { user, writer } from "../../guards/bearer.ts";
 import { cookieRemoval } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";

@@ -13,9 +13,8 @@ import {
   requireSignUpEnabled,
   signUp,
 } from "../../../usecases/reputation/accounts/sign-up.ts";
-import { Answer, EVERYBODY, type Guard } from "../../description.ts";
+import { Answer, EVERYBODY, type Guard, headerDoc } from "../../description.ts";
 import type { Exchange } from "../../exchange.ts";
-import { headerDoc } from "../../failures.ts";
 import { user, writer } from "../../guards/bearer.ts";
 import { cookieRemoval, sessionCookie, signInPage } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";

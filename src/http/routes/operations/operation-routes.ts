@@ -1,18 +1,32 @@
-// Routes about the service: its addresses, its health, its metrics. R-2.5, D-6.8, D-9.1, D-10.5.
+// Routes about the service: its addresses, its health, its metrics, the page of its interfaces. R-2.5, D-6.8, D-8.6, D-9.1, D-10.5.
+import { openapi } from "@elysiajs/openapi";
 import { Type } from "@sinclair/typebox";
+import { Elysia } from "elysia";
+import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { Digest } from "../../../ports/crypto/crypto.ts";
+import type { DocsAssets } from "../../../ports/http/http.ts";
 import {
   checkHealth,
   checkReady,
   type ProbeDeps,
 } from "../../../usecases/operations/check-health.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
-import { Answer, EVERYBODY } from "../../description.ts";
-import { headerDoc } from "../../failures.ts";
+import { Answer, EVERYBODY, headerDoc } from "../../description.ts";
+import type { Exchange } from "../../exchange.ts";
 import { type MetricsGuardDeps, metricsReader } from "../../guards/secrets.ts";
-import { type Operation, operation } from "../../operation.ts";
+import { openApiOf } from "../../openapi.ts";
+import { type Operation, operation, pageAt } from "../../operation.ts";
+import { secured } from "../../page-security.ts";
 import { json, plain } from "../../replies.ts";
 import { model } from "../../schemas/parts.ts";
 import { HealthSchema, LivenessSchema, ReadinessSchema } from "../../schemas/sync.ts";
+
+const PAGE = "/swagger";
+const DOCUMENT = "/swagger/json";
+const SCRIPT = "/swagger/swagger-ui-bundle.js";
+const STYLE = "/swagger/swagger-ui.css";
+/** Addresses here, so that the page needs no internet. */
+const SWAGGER_UI = { url: DOCUMENT, cdn: SCRIPT, theme: STYLE };
 
 export interface MetricsRouteDeps extends ReadMetricsDeps, MetricsGuardDeps {}
 
@@ -25,6 +39,16 @@ interface OperationRoutesDeps {
 export function operationRoutes(deps: OperationRoutesDeps): Operation[] {
   return [places(deps), ...probes(deps.health), metrics(deps.metrics)];
 }
+
+const PLACES = { api: DOCUMENT, docs: PAGE, health: "/v1/health" };
+const VARY = { Vary: headerDoc("Always Accept") };
+const Path = (description: string) => Type.String({ description });
+const PlacesSchema = model("Places", {
+  console: Type.Optional(Path("The web console; absent where it is disabled")),
+  api: Path("The description of both interfaces as OpenAPI"),
+  docs: Path("The same as a page"),
+  health: Path("Whether the service is alive"),
+});
 
 /** Leads browsers to the console, and tells others where things are. */
 function places({ isConsoleEnabled }: OperationRoutesDeps): Operation {
@@ -50,16 +74,6 @@ function places({ isConsoleEnabled }: OperationRoutesDeps): Operation {
     },
   });
 }
-
-const PLACES = { api: "/swagger/json", docs: "/swagger", health: "/v1/health" };
-const VARY = { Vary: headerDoc("Always Accept") };
-const Path = (description: string) => Type.String({ description });
-const PlacesSchema = model("Places", {
-  console: Type.Optional(Path("The web console; absent where it is disabled")),
-  api: Path("The description of both interfaces as OpenAPI"),
-  docs: Path("The same as a page"),
-  health: Path("Whether the service is alive"),
-});
 
 function probes(deps: ProbeDeps): Operation[] {
   return [
@@ -123,4 +137,66 @@ function metrics(deps: MetricsRouteDeps): Operation {
       return new Answer(200, text, { "Content-Type": contentType, "Cache-Control": "no-store" });
     },
   });
+}
+
+interface DocsRoutesDeps {
+  readonly assets: DocsAssets;
+  readonly digest: Digest;
+  /** The document names its tables. */
+  readonly registry: Registry;
+}
+
+/** The OpenAPI document of `operations`, and its page, which loads everything from this service. */
+export function docsRoutes(
+  operations: readonly Operation[],
+  { assets, digest, registry }: DocsRoutesDeps,
+): Operation[] {
+  let plugin = pluginFor(operations);
+  let names = tableNames(registry);
+  const made = async (path: string, exchange: Exchange) => {
+    if (tableNames(registry) !== names) {
+      plugin = pluginFor(operations);
+      names = tableNames(registry);
+    }
+    const reply = await plugin.handle(new Request(`http://localhost${path}`));
+    const headers = { ...Object.fromEntries(reply.headers), ...exchange.replyHeaders() };
+    return new Response(await reply.bytes(), { status: reply.status, headers });
+  };
+  return [
+    pageAt(PAGE, async (exchange) => secured(await made(PAGE, exchange), digest)),
+    pageAt(DOCUMENT, (exchange) => made(DOCUMENT, exchange)),
+    pageAt(SCRIPT, async (exchange) => {
+      const script = await assets.read("swagger-ui-bundle.js");
+      return secured(assetReply(exchange, script, "text/javascript; charset=utf-8"), digest);
+    }),
+    pageAt(STYLE, async (exchange) =>
+      assetReply(exchange, await assets.read("swagger-ui.css"), "text/css; charset=utf-8"),
+    ),
+    // Browsers ask for it on every page.
+    pageAt("/favicon.ico", (exchange) => {
+      return new Response(null, { status: 204, headers: exchange.replyHeaders() });
+    }),
+  ];
+}
+
+/** The plugin keeps the document that it makes. */
+function pluginFor(operations: readonly Operation[]) {
+  return new Elysia().use(
+    openapi({
+      path: PAGE,
+      specPath: DOCUMENT,
+      provider: "swagger-ui",
+      swagger: SWAGGER_UI,
+      documentation: openApiOf(operations),
+    }),
+  );
+}
+
+function tableNames(registry: Registry): string {
+  return [...registry.keys()].join();
+}
+
+function assetReply(exchange: Exchange, bytes: Uint8Array<ArrayBuffer>, contentType: string) {
+  const headers = { "Content-Type": contentType, "Cache-Control": "public, max-age=3600" };
+  return new Response(bytes, { headers: { ...headers, ...exchange.replyHeaders() } });
 }

@@ -5,12 +5,10 @@ import type { LookupRefusal } from "../../../domain/reputation/accounts/consent.
 import { ERROR_KINDS } from "../../../domain/shared/error-kinds.ts";
 import { MINUTE_WINDOW_MS } from "../../../domain/shared/limits.ts";
 import type { LookupReply, Lookups } from "../../../usecases/reputation/lookups/look-up.ts";
-import { ANYBODY, type Guard } from "../../description.ts";
+import { ANYBODY, type Guard, headerDoc, type ReplyKind } from "../../description.ts";
 import { problemReply } from "../../errors.ts";
-import { headerDoc } from "../../failures.ts";
-import { namingOf } from "../../naming.ts";
 import { type Operation, operation } from "../../operation.ts";
-import { data, envelope, type ReplyKind } from "../../replies.ts";
+import { data, envelope, namingOf } from "../../replies.ts";
 import { USERNAME } from "../../schemas/parts.ts";
 import { PlatformListSchema, ProfileSchema, ReputationSchema } from "../../schemas/reputation.ts";
 

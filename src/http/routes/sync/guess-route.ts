@@ -14,7 +14,7 @@ import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
 import { given, givenAll } from "../../schemas/parts.ts";
-import { GuessSchema } from "../../schemas/sync.ts";
+import { GuessSchema } from "../../schemas/tables.ts";
 import { incoming } from "../../streams.ts";
 import { ALL_TYPES, FORM_QUERY, flag, formatOf, isSet, readForm } from "./file-routes.ts";
 import type { SyncAdministration } from "./run-replies.ts";

@@ -21,8 +21,7 @@ import {
 import { digestTable, listDeleted, pullPage } from "../../../usecases/sync/pages/table-pages.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { readSyncStatus } from "../../../usecases/sync/shared/sync-status.ts";
-import { Answer, EVERYBODY, type Guard } from "../../description.ts";
-import { headerDoc } from "../../failures.ts";
+import { Answer, EVERYBODY, type Guard, headerDoc } from "../../description.ts";
 import { type SyncKeyGuardDeps, syncKey } from "../../guards/secrets.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json, page } from "../../replies.ts";

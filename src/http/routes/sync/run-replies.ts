@@ -10,8 +10,7 @@ import type { RegistryKeeper } from "../../../usecases/operations/registry-keepe
 import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import type { ActiveRuns } from "../../../usecases/sync/runs/active-runs.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
-import { Answer } from "../../description.ts";
-import { type Failure, headerDoc } from "../../failures.ts";
+import { Answer, type Failure, headerDoc } from "../../description.ts";
 import type { AskingAdministrator } from "../../guards/bearer.ts";
 import { events } from "../../replies.ts";
 import { ConfigErrorSchema, SyncRunErrorSchema } from "../../schemas/runs.ts";

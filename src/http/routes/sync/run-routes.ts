@@ -1,21 +1,30 @@
-// Starts, lists, watches and ends runs and comparisons. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
+// Starts, lists, watches and ends runs and comparisons; what becomes of records that they reject. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domain/shared/limits.ts";
 import { formatCount } from "../../../domain/shared/text.ts";
 import type { FromWire } from "../../../domain/shared/wire-names.ts";
 import type { RunRequest, SyncRun } from "../../../domain/sync/run/run.ts";
+import {
+  dropRejected,
+  listRejected,
+  readRejected,
+  retryRejected,
+} from "../../../usecases/sync/runs/rejected-lists.ts";
 import type { CompareRequest } from "../../../usecases/sync/runs/start-comparison.ts";
 import { cancelRun, findRun, listRuns } from "../../../usecases/sync/runs/stored-runs.ts";
 import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import { givenId, LIST_QUERY } from "../../schemas/parts.ts";
+import { given, givenId, LIST_QUERY, model } from "../../schemas/parts.ts";
 import { CompareEventSchema, ImportEventSchema, RunEventSchema } from "../../schemas/run-events.ts";
 import {
   CompareRequestSchema,
   CompareResultSchema,
   ImportRunSchema,
+  RejectedDetailSchema,
+  RejectedListSchema,
+  RetryResultSchema,
   RunListSchema,
   RunSchema,
   StreamRequestSchema,
@@ -37,7 +46,8 @@ const RUN_ID = { run_id: givenId("Id of a run, a dry run, a comparison or an imp
 const UNKNOWN = { 404: "No run has this id" };
 
 export function runRoutes(deps: SyncAdministration): Operation[] {
-  return [...starting(deps), ...comparing(deps), ...listing(deps), ...following(deps)];
+  const runs = [...starting(deps), ...comparing(deps), ...listing(deps), ...following(deps)];
+  return [...runs, ...rejected(deps)];
 }
 
 function listing({ identity, sync }: SyncAdministration): Operation[] {
@@ -206,6 +216,67 @@ function comparing({ identity, activeRuns }: SyncAdministration): Operation[] {
       run: ({ caller, body }) => {
         const started = activeRuns.compare(compareRequest(body, "stream"));
         return tell(started.news(), started.runId, caller);
+      },
+    }),
+  ];
+}
+
+const RECORD_ID = { id: givenId("Id of a rejected record") };
+const UNKNOWN_RECORD = { 404: "No rejected record has this id" };
+const DroppedSchema = model("DroppedRecord", { status: Type.Literal("dropped") });
+
+function rejected({ identity, sync, activeRuns }: SyncAdministration): Operation[] {
+  return [
+    operation({
+      at: "GET /api/v1/sync/rejected",
+      id: "listRejectedRecords",
+      summary: "List records that one end rejected, newest first",
+      description: "The next run tries them again first.",
+      guard: syncAdministrator(identity),
+      query: { table: given("Only records of this table"), ...LIST_QUERY },
+      replies: {
+        200: json("A part of the list", RejectedListSchema),
+        400: "Unknown table, or a bad limit or cursor",
+      },
+      run: ({ query }) => listRejected(sync, query, query.table || null),
+    }),
+    operation({
+      at: "GET /api/v1/sync/rejected/:id",
+      id: "readRejectedRecord",
+      summary: "Read a rejected record",
+      description: "Integers beyond 2^53 in the record are strings.",
+      guard: syncAdministrator(identity),
+      params: RECORD_ID,
+      replies: { 200: json("It, with the record", RejectedDetailSchema), ...UNKNOWN_RECORD },
+      run: ({ params }) => readRejected(sync, params.id),
+    }),
+    operation({
+      at: "POST /api/v1/sync/rejected/:id/retry",
+      id: "retryRejectedRecord",
+      summary: "Try a rejected record again",
+      description:
+        "One that was pulled is written here, one that was pushed is sent to the remote, as a run does it. One that was pulled and is older than the row here is dropped.",
+      guard: syncAdministrator(identity),
+      params: RECORD_ID,
+      replies: {
+        ...REMOTE_FAILURES,
+        ...UNKNOWN_RECORD,
+        200: json("What became of it", RetryResultSchema),
+        409: "A run moves the table in this direction",
+      },
+      isSlow: true,
+      run: ({ params }) => retryRejected(sync, params.id, activeRuns.stopping),
+    }),
+    operation({
+      at: "DELETE /api/v1/sync/rejected/:id",
+      id: "dropRejectedRecord",
+      summary: "Drop a rejected record, so that no run tries it again",
+      guard: syncAdministrator(identity),
+      params: RECORD_ID,
+      replies: { 200: json("It was dropped", DroppedSchema), ...UNKNOWN_RECORD },
+      run: async ({ params }) => {
+        await dropRejected(sync, params.id);
+        return { status: "dropped" };
       },
     }),
   ];

@@ -13,23 +13,21 @@ import { Answer } from "../../description.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { json } from "../../replies.ts";
-import {
-  AddedTableSchema,
-  OverviewSchema,
-  TableListSchema,
-  TableNotAddedSchema,
-  TableRequestSchema,
-} from "../../schemas/overview.ts";
 import { given, givenAll, givenTime, LIST_QUERY, tableName } from "../../schemas/parts.ts";
 import {
+  AddedTableSchema,
   EditedRowSchema,
   EditRowRequestSchema,
+  OverviewSchema,
   RemovedRowSchema,
   RemoveRowRequestSchema,
   RowConflictSchema,
+  RowListSchema,
   RowRefusedSchema,
-} from "../../schemas/rows.ts";
-import { RowListSchema } from "../../schemas/sync.ts";
+  TableListSchema,
+  TableNotAddedSchema,
+  TableRequestSchema,
+} from "../../schemas/tables.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
 export function tableRoutes(deps: SyncAdministration): Operation[] {

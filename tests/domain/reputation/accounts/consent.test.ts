@@ -14,7 +14,7 @@ import {
 } from "../../../../src/domain/reputation/accounts/consent.ts";
 import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
-import { namingOf } from "../../../../src/http/naming.ts";
+import { namingOf } from "../../../../src/http/replies.ts";
 import { ConsentSchema } from "../../../../src/http/schemas/account.ts";
 
 const NOW = "2026-03-01T12:00:00.500Z";

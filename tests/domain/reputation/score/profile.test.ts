@@ -8,7 +8,7 @@ import {
 import { computeScore } from "../../../../src/domain/reputation/score/score.ts";
 import { type JsonObject, rawNumber } from "../../../../src/domain/shared/json.ts";
 import { toWire } from "../../../../src/domain/shared/wire-names.ts";
-import { namingOf } from "../../../../src/http/naming.ts";
+import { namingOf } from "../../../../src/http/replies.ts";
 import {
   ExplanationSchema,
   PlatformListSchema,

@@ -1,8 +1,19 @@
-// The overview, and the tables of the registry. D-9.5.
+// Bodies of the overview, of tables and guesses of them, and of rows by hand. D-9.5, D-14.3, D-14.4.
 import { Type } from "@sinclair/typebox";
-import type { JsonObject } from "../../domain/shared/json.ts";
+import { isJsonObject, type JsonObject, type JsonValue } from "../../domain/shared/json.ts";
 import { COLUMN_TYPES } from "../../domain/sync/table/column-types.ts";
-import { Count, checked, counted, model, nullable, oneOf, only, Text, Time } from "./parts.ts";
+import {
+  Count,
+  checked,
+  counted,
+  model,
+  nullable,
+  object,
+  oneOf,
+  only,
+  Text,
+  Time,
+} from "./parts.ts";
 import { OneWay, RunDirection, RunStatus, Trigger } from "./runs.ts";
 import { HEALTH } from "./sync.ts";
 
@@ -64,7 +75,7 @@ export const OverviewSchema = model("Overview", {
 /** An object, whose contents the rules of the registry check. */
 const TableEntry = checked<JsonObject>(
   { type: "object", description: "The table as the registry file has it: docs/tables.schema.json" },
-  (value) => typeof value === "object" && value !== null && !Array.isArray(value),
+  isObject,
   "Must be an object",
 );
 
@@ -94,6 +105,100 @@ export const TableListSchema = model("TableList", {
       deletes: Type.Boolean({ description: "True when deletes travel" }),
       direction: OneWay,
       entry: TableEntry,
+    }),
+  ),
+});
+
+const Entry = Type.Unsafe<object>({ type: "object", additionalProperties: true });
+
+export const GuessSchema = model("TableGuess", {
+  table: Text,
+  entry: nullable(Entry, {
+    description:
+      "For the registry, by docs/tables.schema.json; null where nothing identifies a row",
+  }),
+  columns: Type.Array(
+    model("GuessedColumn", {
+      name: Text,
+      type: oneOf(COLUMN_TYPES),
+      reason: Text,
+      problems: Type.Array(Text, { description: "Values that an import would refuse" }),
+    }),
+    { description: "In the order of the file" },
+  ),
+  key: nullable(only({ columns: Type.Array(Text), reason: Text }), {
+    description: "Null where nothing identifies a row",
+  }),
+  warnings: Type.Array(Text),
+  records: Count,
+});
+
+/** Rows of a table, in parts. D-9.5. */
+export const RowListSchema = model("RowList", {
+  table: Text,
+  items: Type.Array(object({ description: "Column values" })),
+  next_cursor: nullable(Text, { description: "Null after the last part" }),
+  total: nullable(Count, {
+    description: "Rows that match since and key; null where they are looked for",
+  }),
+});
+
+function isObject(value: unknown): boolean {
+  return isJsonObject(value as JsonValue | undefined);
+}
+
+function fields(description: string) {
+  const schema = { type: "object", additionalProperties: true, description };
+  return checked<JsonObject>(schema, isObject, "Must be a JSON object");
+}
+
+const Force = Type.Optional(
+  Type.Boolean({ description: "True: also where the rows are written at the remote" }),
+);
+const Row = object({ description: "Column values, as the list of rows shows them" });
+
+export const EditRowRequestSchema = model(
+  "EditRowRequest",
+  {
+    row: fields("By column; those that are left out stay as they are, and are null in a new row"),
+    expected: nullable(fields(""), { description: "The row as it was read; null for a new one" }),
+    force: Force,
+  },
+  {
+    examples: [
+      {
+        row: { price: "1.75" },
+        expected: { sku: "a-1", price: "1.50", updated_at: "2026-01-02T03:04:05Z" },
+      },
+    ],
+  },
+);
+
+export const RemoveRowRequestSchema = model("RemoveRowRequest", {
+  key: fields("The key columns"),
+  expected: fields("The row as it was read"),
+  force: Force,
+});
+
+export const EditedRowSchema = model("EditedRow", { row: Row });
+
+export const RemovedRowSchema = model("RemovedRow", { warning: Type.Optional(Text) });
+
+export const RowRefusedSchema = model("RowRefused", {
+  error: Text,
+  errors: Type.Optional(
+    Type.Array(model("ColumnProblem", { column: Text, message: Text }), {
+      description: "What columns refuse",
+    }),
+  ),
+});
+
+export const RowConflictSchema = model("RowConflict", {
+  error: Text,
+  row: Type.Optional(
+    nullable(Row, {
+      description:
+        "The row as it is now, null for none; absent where it is not for another one that it is refused",
     }),
   ),
 });
