@@ -2,7 +2,7 @@
 import * as fs from "node:fs";
 import { basename, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { PAGES } from "../src/console/pages/pages.ts";
+import { PAGES } from "../src/console/pages/pages.tsx";
 
 /** Files of earlier builds stay for a while: another process may still name them. A package has none. */
 const KEPT_MS = process.argv.includes("--clean") ? 0 : 600_000;

@@ -1,8 +1,8 @@
 // The web console. D-9.
 import { render } from "preact";
-import { App } from "./app/app.tsx";
+import { App } from "./app.tsx";
+import { keepFocus } from "./state/page-visit.ts";
 import { startRouter } from "./state/router.ts";
-import { keepFocus } from "./state/use-page-visit.ts";
 
 const root = document.getElementById("console");
 if (root !== null) {

@@ -1,14 +1,13 @@
-import type { Operations, Reply, ReplyOperation, RequestOptions, SentFile } from "./interface.ts";
+import type {
+  EventOf,
+  Operations,
+  Reply,
+  ReplyOperation,
+  RequestOptions,
+  SentFile,
+  StreamOperation,
+} from "./interface.ts";
 import { RequestError, unreachable } from "./request-error.ts";
-
-export interface AnyOptions {
-  readonly path?: Readonly<Record<string, string | number>>;
-  readonly query?: object;
-  readonly body?: unknown;
-  /** In place of `body`. */
-  readonly file?: SentFile;
-  readonly signal?: AbortSignal;
-}
 
 /** Called when a reply says that the session has ended. */
 let onSignedOut = () => {};
@@ -44,8 +43,67 @@ export async function request<O extends ReplyOperation>(
   }
 }
 
+type StreamOptions<O extends StreamOperation> = RequestOptions<O> & {
+  readonly signal: AbortSignal;
+  /** Called with each comment but `keep-alive`, such as `retry 3 of 8 in 4 s: <reason>`. */
+  readonly onComment?: (text: string) => void;
+  /** Called before the first event. */
+  readonly onHeaders?: (headers: Headers) => void;
+};
+
+/**
+ * Reads events, each a JSON value in a `data:` line, until the service ends the stream. Throws `RequestError`, also for a stream that
+ * breaks off or falls silent, and the signal's reason once `signal` is aborted.
+ */
+export async function* readEventStream<O extends StreamOperation>(
+  operation: O,
+  options: StreamOptions<O>,
+): AsyncGenerator<EventOf<O>, void, undefined> {
+  const { signal, onComment, onHeaders } = options;
+  const patience = new Patience(operation, signal);
+  try {
+    const response = await send(operation, options as AnyOptions, patience);
+    onHeaders?.(response.headers);
+    for await (const line of linesOf(response, patience)) {
+      if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as EventOf<O>;
+      else if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
+    }
+  } finally {
+    patience.end();
+  }
+}
+
+/** An idle service sends a comment every 5 seconds. */
+async function* linesOf(response: Response, patience: Patience): AsyncGenerator<string, void> {
+  if (response.body === null) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = "";
+  try {
+    while (true) {
+      const { done, value } = await reader.read().catch(cutBy(patience));
+      if (done) break;
+      patience.renew();
+      const lines = (rest + value).split("\n");
+      rest = lines.pop() ?? "";
+      yield* lines;
+    }
+  } finally {
+    // Leaving early ends the request.
+    reader.cancel().catch(() => {});
+  }
+}
+
+interface AnyOptions {
+  readonly path?: Readonly<Record<string, string | number>>;
+  readonly query?: object;
+  readonly body?: unknown;
+  /** In place of `body`. */
+  readonly file?: SentFile;
+  readonly signal?: AbortSignal;
+}
+
 /** Gives the reply if it is a good one. Throws as `request`. */
-export async function send(
+async function send(
   operation: keyof Operations,
   options: AnyOptions,
   patience: Patience,
@@ -74,7 +132,7 @@ export async function send(
 const JSON_TYPE = { "Content-Type": "application/json" };
 
 /** Turns a failure of the connection into `unreachable`, and passes on all else. */
-export function cutBy({ signal }: Patience): (error: unknown) => never {
+function cutBy({ signal }: Patience): (error: unknown) => never {
   return (error) => {
     if (signal.aborted) throw signal.reason;
     throw error instanceof RequestError ? error : unreachable();
@@ -174,7 +232,7 @@ const LONG: ReadonlySet<keyof Operations> = new Set<keyof Operations>([
 ]);
 
 /** Gives up on a request when the service has said nothing for a time. */
-export class Patience {
+class Patience {
   /** Aborted on giving up, and when nobody needs the reply any more. */
   readonly signal: AbortSignal;
   readonly #over = new AbortController();

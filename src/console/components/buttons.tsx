@@ -1,8 +1,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
-import { say } from "../state/messages.ts";
-import { useAction } from "../state/use-action.ts";
+import { say } from "../state/page-visit.ts";
+import { useAction } from "../state/use-service.ts";
 import { Sentence } from "./text.tsx";
 
 interface ActionButtonProps {

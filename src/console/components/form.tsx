@@ -2,7 +2,7 @@
 import { type ComponentChildren, createContext, type VNode } from "preact";
 import { useContext, useEffect, useId, useRef, useState } from "preact/hooks";
 import type { RequestError } from "../api/request-error.ts";
-import { useAction } from "../state/use-action.ts";
+import { useAction } from "../state/use-service.ts";
 import { ActionButton, ErrorNote } from "./buttons.tsx";
 
 /** The text of a field by its name; may be empty. */

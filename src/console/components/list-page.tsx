@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { List, Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
 import { request } from "../api/request.ts";
-import { type Resource, useResource } from "../api/use-resource.ts";
 import { queryValue, setQuery } from "../state/router.ts";
+import { type Resource, useResource } from "../state/use-service.ts";
 import { ActionButton } from "./buttons.tsx";
 import { type Column, DataTable } from "./data-table.tsx";
 import {

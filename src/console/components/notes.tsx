@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useId, useLayoutEffect, useRef } from "preact/hooks";
 import type { Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
-import { type Resource, useReply } from "../api/use-resource.ts";
-import { useTitle } from "../state/use-page-visit.ts";
+import { useTitle } from "../state/page-visit.ts";
+import { type Resource, useReply } from "../state/use-service.ts";
 import { ErrorNote } from "./buttons.tsx";
 
 interface CardProps {

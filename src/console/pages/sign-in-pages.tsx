@@ -1,9 +1,9 @@
 import { request } from "../api/request.ts";
-import { useReply } from "../api/use-resource.ts";
 import { ActionForm, Field, NAME_HINTS, PasswordField } from "../components/form.tsx";
-import { sayOnNextPage } from "../state/messages.ts";
+import { sayOnNextPage } from "../state/page-visit.ts";
 import { navigate, place } from "../state/router.ts";
 import { SIGN_IN, SIGN_UP, signIn } from "../state/session.ts";
+import { useReply } from "../state/use-service.ts";
 
 /** D-9.3. */
 export function SignInPage() {

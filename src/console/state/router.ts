@@ -1,7 +1,6 @@
 // The address of the console, by the History API and plain links.
 import { signal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { say, sayOnNextPage } from "./messages.ts";
 
 export const BASE = "/console";
 
@@ -90,14 +89,6 @@ export function holdTab(): () => void {
 export function whileHere(): () => boolean {
   const { path } = place.value;
   return () => place.value.path === path;
-}
-
-/** Opens an address and shows a sentence there. When another page is shown by now, only shows the sentence. */
-export function leadOn(isHere: () => boolean, text: string, address: string): void {
-  if (isHere()) {
-    sayOnNextPage(text);
-    navigate(address);
-  } else say(text);
 }
 
 /** Changes parameters of the address and stays on the page. An empty value or list removes a parameter. */

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
-import { sayOnNextPage } from "./messages.ts";
+import { sayOnNextPage } from "./page-visit.ts";
 import { navigate, place, queryValue, safeAddress } from "./router.ts";
 
 type Session =

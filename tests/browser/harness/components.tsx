@@ -1,9 +1,7 @@
 // A page with one of every component, for tests: it stands in for the script of the console.
 import { render } from "preact";
-import { readEventStream } from "../../../src/console/api/event-stream.ts";
+import { readEventStream } from "../../../src/console/api/request.ts";
 import { RequestError } from "../../../src/console/api/request-error.ts";
-import { SumBars } from "../../../src/console/charts/bars.tsx";
-import { LineChart } from "../../../src/console/charts/time-charts.tsx";
 import { ActionButton, CopyButton, ErrorNote } from "../../../src/console/components/buttons.tsx";
 import { ConfirmButton } from "../../../src/console/components/confirm-dialog.tsx";
 import { DataTable } from "../../../src/console/components/data-table.tsx";
@@ -15,6 +13,8 @@ import {
   type Tone,
 } from "../../../src/console/components/notes.tsx";
 import { LongText, TimeText } from "../../../src/console/components/text.tsx";
+import { LineChart } from "../../../src/console/components/time-charts.tsx";
+import { PointBars } from "../../../src/console/pages/own/my-reputation-page.tsx";
 
 const HOSTILE = "<script>alert(1)</script>";
 const TURNED = "\u202Egnp.exe";
@@ -109,14 +109,12 @@ function Everything() {
       <ErrorNote error={new RequestError(503, { detail: "The store cannot be reached" })} />
       <ProgressBar label="Known" done={30} total={100} text="30 of 100 rows, 12 rows/s" />
       <ProgressBar label="Unknown" done={30} total={null} text="30 rows" />
-      <SumBars
-        caption="Points"
-        bars={[
-          { label: "github", value: 20, text: "20 points" },
-          { label: HOSTILE.repeat(20), value: 5, text: "5" },
+      <PointBars
+        points={[
+          { platform: "github", points: 20 },
+          { platform: HOSTILE.repeat(20), points: 5 },
         ]}
-        sum={{ label: "Score", value: 25, text: "25" }}
-        max={100}
+        score={25}
       />
       <LineChart
         title="Rows moved"

@@ -1,14 +1,27 @@
-import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
-import type { AccountUsage, Usage } from "../../api/interface.ts";
+import { useState } from "preact/hooks";
+import {
+  MAX_PASSWORD_CHARS,
+  MIN_PASSWORD_CHARS,
+  PLAN_LIMITS,
+} from "../../../domain/shared/limits.ts";
+import type { AccountItem, AccountUsage, Usage } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { DayBars } from "../../charts/time-charts.tsx";
-import { ActionForm, Field, NAME_HINTS, PasswordField } from "../../components/form.tsx";
+import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import {
+  ActionForm,
+  Field,
+  NAME_HINTS,
+  PasswordField,
+  SelectField,
+} from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { Card, Facts, Loaded, PageHead } from "../../components/notes.tsx";
+import { Card, Facts, Loaded, PageHead, StatusBadge } from "../../components/notes.tsx";
 import { LongText, TimeText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
-import { leadOn, whileHere } from "../../state/router.ts";
-import { AccountActions, AccountStatus } from "./account-actions.tsx";
+import { DayBars } from "../../components/time-charts.tsx";
+import { leadOn, say } from "../../state/page-visit.ts";
+import { whileHere } from "../../state/router.ts";
+import { ownName } from "../../state/session.ts";
+import { change } from "../../state/use-service.ts";
 
 const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
   from: "get /v1/admin/accounts",
@@ -106,18 +119,9 @@ function AccountDetail({ username }: { readonly username: string }) {
 
 function Known({ account }: { readonly account: AccountUsage }) {
   const { username, usage } = account;
-  const isHere = whileHere();
   return (
     <>
-      <Card
-        title={<bdi>{username}</bdi>}
-        beside={
-          <AccountActions
-            account={account}
-            onErased={(text) => leadOn(isHere, text, "/console/accounts")}
-          />
-        }
-      >
+      <Card title={<bdi>{username}</bdi>} beside={<AccountActions account={account} isOnItsPage />}>
         <Facts
           facts={[
             ["Status", <AccountStatus account={account} />],
@@ -162,5 +166,127 @@ function SetPassword({ username }: { readonly username: string }) {
         />
       </ActionForm>
     </Card>
+  );
+}
+
+function AccountStatus({ account: { status } }: { readonly account: AccountItem }) {
+  return <StatusBadge tone={status === "active" ? "good" : "warning"} text={status} />;
+}
+
+interface ActionsProps {
+  readonly account: AccountItem;
+  /** On the account's own page, which is left once the account is erased. */
+  readonly isOnItsPage?: boolean;
+}
+
+/** An administrator's actions; nobody suspends or erases the own account here. */
+function AccountActions({ account, isOnItsPage = false }: ActionsProps) {
+  const { username, status } = account;
+  const isOwn = ownName() === username;
+  const path = { username };
+
+  const put = (what: "suspend" | "restore", state: string) =>
+    change(`post /v1/admin/accounts/{username}/${what}`, { path }, `${username} is ${state}`);
+
+  async function erase() {
+    const operation = "delete /v1/admin/accounts/{username}";
+    const done = `${username} is erased; the name stays taken until it is released`;
+    if (!isOnItsPage) return await change(operation, { path }, done);
+    const isHere = whileHere();
+    await request(operation, { path });
+    leadOn(isHere, done, "/console/accounts");
+  }
+
+  return (
+    <div class="row-actions">
+      <PlanButton username={username} />
+      {status === "suspended" && (
+        <ConfirmButton
+          name="Restore"
+          of={username}
+          question={`Let ${username} go on?`}
+          onConfirm={() => put("restore", "active again")}
+        />
+      )}
+      {!isOwn && status === "active" && (
+        <ConfirmButton
+          name="Suspend"
+          of={username}
+          question={`Suspend ${username}?`}
+          onConfirm={() => put("suspend", "suspended")}
+        >
+          <p>
+            Its keys are refused from the next lookup on and its sessions end. Nothing is lost; you
+            can restore it.
+          </p>
+        </ConfirmButton>
+      )}
+      {!isOwn && (
+        <ConfirmButton
+          name="Erase"
+          of={username}
+          look="danger"
+          question={`Erase ${username}?`}
+          onConfirm={erase}
+        >
+          <p>
+            The account, its profile, platform accounts, keys and consents are removed for good.
+            What the audit log holds stays, nameless.
+          </p>
+        </ConfirmButton>
+      )}
+    </div>
+  );
+}
+
+function PlanButton({ username }: { readonly username: string }) {
+  const path = { username };
+  return (
+    <ConfirmButton
+      name="Change plan"
+      of={username}
+      question={`Change the plan of ${username}`}
+      onConfirm={(typed) => {
+        const next = typed("plan") as AccountItem["plan"];
+        const [month, minute] = [typed("calls_per_month"), typed("rate_limit_per_minute")];
+        const body = {
+          plan: next,
+          ...(month !== "" && { calls_per_month: Number(month) }),
+          ...(minute !== "" && { rate_limit_per_minute: Number(minute) }),
+        };
+        const done = `${username} is on the plan ${next}`;
+        return change("put /v1/admin/accounts/{username}/plan", { path, body }, done);
+      }}
+    >
+      <Loaded from="get /v1/admin/accounts/{username}" options={{ path }} name="the plan">
+        {({ usage }) => <PlanFields usage={usage} />}
+      </Loaded>
+    </ConfirmButton>
+  );
+}
+
+const PLANS = Object.keys(PLAN_LIMITS);
+const USUAL_RATE = PLAN_LIMITS.enterprise.callsPerMinute.toLocaleString();
+const LIMITS = [
+  ["month", "calls_per_month", "Calls per month", "unlimited"],
+  ["minute", "rate_limit_per_minute", "Calls per minute", USUAL_RATE],
+] as const;
+
+function PlanFields({ usage }: Pick<AccountUsage, "usage">) {
+  const [plan, setPlan] = useState<string>(usage.plan);
+  return (
+    <>
+      <SelectField label="Plan" name="plan" value={plan} onValue={setPlan} options={PLANS} />
+      {plan === "enterprise" &&
+        LIMITS.map(([limit, name, label, usual]) => (
+          <Field
+            key={name}
+            {...{ name, label, hint: `Empty: ${usual}` }}
+            value={usage.plan === "enterprise" ? String(usage[limit].limit ?? "") : ""}
+            type="number"
+            hints={{ min: "1" }}
+          />
+        ))}
+    </>
   );
 }

@@ -1,6 +1,6 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import { readEventStream } from "../../api/event-stream.ts";
+import { useRef, useState } from "preact/hooks";
 import type { AuditItem, AuditVerificationEvent } from "../../api/interface.ts";
+import { readEventStream } from "../../api/request.ts";
 import { RequestError } from "../../api/request-error.ts";
 import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
 import { DataTable } from "../../components/data-table.tsx";
@@ -8,7 +8,7 @@ import { NAME_HINTS } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { counted, localText, TimeText, utcText } from "../../components/text.tsx";
-import { useAction } from "../../state/use-action.ts";
+import { useAction, useLeaving } from "../../state/use-service.ts";
 
 /** Typed in local time, in the address in UTC. */
 const TIME = { type: "datetime-local", toAddress: utcText, fromAddress: localText } as const;
@@ -80,10 +80,10 @@ function VerifyLog() {
   const [records, setRecords] = useState(0);
   const [result, setResult] = useState<Done | null>(null);
   const underWay = useRef(new AbortController());
-  useEffect(() => () => underWay.current.abort(), []);
+  const left = useLeaving();
   const { run, isBusy, error } = useAction(async () => {
     underWay.current = new AbortController();
-    const { signal } = underWay.current;
+    const signal = AbortSignal.any([underWay.current.signal, left]);
     setRecords(0);
     setResult(null);
     const read = verified(signal, setRecords);

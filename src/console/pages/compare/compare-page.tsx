@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
-import { readEventStream } from "../../api/event-stream.ts";
 import type { CompareRequest, CompareRun } from "../../api/interface.ts";
+import { readEventStream } from "../../api/request.ts";
 import { RequestError } from "../../api/request-error.ts";
-import { useReply } from "../../api/use-resource.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, ResourceView } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
+import { useTitle } from "../../state/page-visit.ts";
 import { queryValue, setQuery, whileHere } from "../../state/router.ts";
-import { useTitle } from "../../state/use-page-visit.ts";
+import { useReply } from "../../state/use-service.ts";
 import { ShownRun } from "../runs/run-detail.tsx";
 import { ENABLE_SYNC } from "../runs/run-state.tsx";
 import { useWatchedRun } from "../runs/use-watched-run.ts";

@@ -1,13 +1,13 @@
 import { useState } from "preact/hooks";
 import type { Access, List } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { useResource } from "../../api/use-resource.ts";
-import { DayBars } from "../../charts/time-charts.tsx";
 import { SelectField } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { EmptyState, ResourceView, StatusBadge } from "../../components/notes.tsx";
 import { LongText, localText, TimeText } from "../../components/text.tsx";
+import { DayBars } from "../../components/time-charts.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
+import { useResource } from "../../state/use-service.ts";
 
 /** D-6.1. */
 const LOOKUPS: Readonly<Record<Access["purpose"], string>> = {

@@ -2,16 +2,15 @@ import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { ApiKey, IssuedApiKey } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, ExpiryField, Field, SelectField, type Typed } from "../../components/form.tsx";
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { LongText, TimeText, utcText } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
+import { say } from "../../state/page-visit.ts";
 import { useLeaveQuestion, whileHere } from "../../state/router.ts";
-import { change } from "../../state/use-action.ts";
+import { change, reloadShown } from "../../state/use-service.ts";
 
 const TONES: Readonly<Record<ApiKey["status"], Tone>> = {
   active: "good",

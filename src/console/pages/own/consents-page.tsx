@@ -4,7 +4,7 @@ import { ActionForm, ExpiryField, SelectField } from "../../components/form.tsx"
 import { type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { Card, StatusBadge, type Tone } from "../../components/notes.tsx";
 import { TimeText, utcText } from "../../components/text.tsx";
-import { change } from "../../state/use-action.ts";
+import { change } from "../../state/use-service.ts";
 
 type Purpose = Consent["purpose"];
 

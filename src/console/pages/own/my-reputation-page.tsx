@@ -1,12 +1,11 @@
 import { useState } from "preact/hooks";
 import { MAX_SCORE, MAX_STAR_LEVEL } from "../../../domain/shared/limits.ts";
 import type { Explanation } from "../../api/interface.ts";
-import { SumBars } from "../../charts/bars.tsx";
 import { ErrorNote } from "../../components/buttons.tsx";
 import { CheckField } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded } from "../../components/notes.tsx";
 import { counted, LongText, TimeText } from "../../components/text.tsx";
-import { change, useAction } from "../../state/use-action.ts";
+import { change, useAction } from "../../state/use-service.ts";
 
 /** The score, how it came about, and whether it is public. D-9.4.10. */
 export function MyReputationPage() {
@@ -90,22 +89,13 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
   const [most] = sorted;
   return (
     <>
-      <SumBars
-        caption="Points by platform"
-        max={MAX_SCORE}
-        bars={sorted.map(({ platform, points: value }) => ({
-          label: platform,
-          value,
-          text: value.toFixed(2),
-        }))}
-        sum={{ label: "Score", value: score, text: score.toLocaleString() }}
-      />
+      <PointBars points={sorted} score={score} />
       <section class="prose">
         <h2>How it came about</h2>
         {most !== undefined && most.points > 0 && (
           <p>
             Of your {score} points, {most.points.toFixed(2)} come from{" "}
-            <LongText text={most.platform} maxChars={40} />
+            <LongText text={most.platform} maxChars={PLATFORM_CHARS} />
             {sorted.length > 1 && `, and the rest from ${counted(sorted.length - 1, "other")}`}. The
             points of a platform are its share of the score, so all of them sum to it.
           </p>
@@ -121,6 +111,46 @@ function HowItCame({ explanation }: { readonly explanation: Explanation }) {
         </p>
       </section>
     </>
+  );
+}
+
+interface PointBarsProps {
+  readonly points: readonly Pick<Explanation["points"][number], "platform" | "points">[];
+  readonly score: number;
+}
+
+/** The most shown characters of a platform, as others write its name. */
+const PLATFORM_CHARS = 40;
+
+/** Points as bars: each begins where the one before ends, and the last is the score. */
+export function PointBars({ points, score }: PointBarsProps) {
+  const share = (part: number) => `${(part / MAX_SCORE) * 100}%`;
+  let end = 0;
+  const bars = points.map(({ platform, points: value }) => {
+    end += value;
+    return { label: platform, start: end - value, value, text: value.toFixed(2) };
+  });
+  const sum = { label: "Score", start: 0, value: score, text: score.toLocaleString() };
+  return (
+    <figure class="card bars">
+      <figcaption>Points by platform</figcaption>
+      <ul>
+        {[...bars, sum].map((bar) => (
+          <li key={bar.label} class={bar === sum ? "bars-sum" : undefined}>
+            <span>
+              <LongText text={bar.label} maxChars={PLATFORM_CHARS} />
+            </span>
+            <span class="bars-track" aria-hidden="true">
+              <span
+                class="bars-bar"
+                style={{ marginInlineStart: share(bar.start), width: share(bar.value) }}
+              />
+            </span>
+            <span class="bars-value">{bar.text}</span>
+          </li>
+        ))}
+      </ul>
+    </figure>
   );
 }
 

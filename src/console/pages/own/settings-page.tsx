@@ -6,9 +6,9 @@ import type { RequestError } from "../../api/request-error.ts";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { ActionForm, CheckField, Field, PasswordField } from "../../components/form.tsx";
 import { Card, Facts, Loaded } from "../../components/notes.tsx";
-import { say } from "../../state/messages.ts";
+import { say } from "../../state/page-visit.ts";
 import { endSession, ownAccount, ownName } from "../../state/session.ts";
-import { change } from "../../state/use-action.ts";
+import { change } from "../../state/use-service.ts";
 
 /** D-9.4.10. */
 export function SettingsPage() {

@@ -1,10 +1,10 @@
 import { useState } from "preact/hooks";
 import type { Usage } from "../../api/interface.ts";
-import { DayBars } from "../../charts/time-charts.tsx";
 import { CopyButton } from "../../components/buttons.tsx";
 import { Field, NAME_HINTS } from "../../components/form.tsx";
 import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
 import { TimeText } from "../../components/text.tsx";
+import { DayBars } from "../../components/time-charts.tsx";
 import { queryValue, setQuery } from "../../state/router.ts";
 import { ownName } from "../../state/session.ts";
 

@@ -14,7 +14,7 @@ import {
   TimeText,
 } from "../../components/text.tsx";
 import { queryValue } from "../../state/router.ts";
-import { change } from "../../state/use-action.ts";
+import { change } from "../../state/use-service.ts";
 import { useTableNames } from "../runs/run-state.tsx";
 
 const WAITING = "A record that an end rejects waits here, and the next run tries it again first.";

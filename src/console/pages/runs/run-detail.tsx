@@ -1,11 +1,21 @@
 import type { ComponentChildren } from "preact";
-import type { Run, SyncRun } from "../../api/interface.ts";
-import { useReply } from "../../api/use-resource.ts";
+import type { CompareRun, Run, SyncRun } from "../../api/interface.ts";
 import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
-import { bytesText, counted, durationText, TimeText } from "../../components/text.tsx";
-import { CompareOutcome } from "./compare-outcome.tsx";
+import {
+  bytesText,
+  counted,
+  durationText,
+  type Fields,
+  FieldsText,
+  isSame,
+  keyText,
+  shortened,
+  TimeText,
+  ValueText,
+} from "../../components/text.tsx";
+import { useReply } from "../../state/use-service.ts";
 import {
   CancelRun,
   countsOf,
@@ -16,7 +26,12 @@ import {
   toneOf,
   workText,
 } from "./run-state.tsx";
-import { type Transfer, useWatchedRun, type WatchedRun } from "./use-watched-run.ts";
+import {
+  type Difference,
+  type Transfer,
+  useWatchedRun,
+  type WatchedRun,
+} from "./use-watched-run.ts";
 
 /** The page of a run or comparison. */
 export function RunDetail({ runId }: { readonly runId: string }) {
@@ -130,7 +145,11 @@ interface ResultRow extends TableResult {
 function TableResults({ tables }: { readonly tables: Readonly<Record<string, TableResult>> }) {
   const rows = Object.entries(tables).map(([table, result]) => ({ table, ...result }));
   const warnings = rows.flatMap(({ table, warnings: texts }) =>
-    texts.map((text) => ({ table, text })),
+    texts.map((text) => (
+      <li key={`${table} ${text}`}>
+        <bdi>{table}</bdi>: <bdi>{text}</bdi>
+      </li>
+    )),
   );
   if (rows.length === 0) return null;
   const hasDeletes = rows.some((row) => row.deleted_here + row.deleted_there > 0);
@@ -144,13 +163,7 @@ function TableResults({ tables }: { readonly tables: Readonly<Record<string, Tab
       />
       {warnings.length > 0 && (
         <div class="note warning">
-          <ul>
-            {warnings.map(({ table, text }) => (
-              <li key={`${table} ${text}`}>
-                <bdi>{table}</bdi>: <bdi>{text}</bdi>
-              </li>
-            ))}
-          </ul>
+          <ul>{warnings}</ul>
         </div>
       )}
     </>
@@ -189,3 +202,86 @@ const DELETES: readonly Column<ResultRow>[] = [
   countColumn("Deleted here", ({ deleted_here: count }) => count),
   countColumn("Deleted there", ({ deleted_there: count }) => count),
 ];
+
+interface CompareOutcomeProps extends ShownRunProps {
+  readonly run: CompareRun;
+}
+
+/** The rows that differ, side by side with their differing cells marked, and the rows that one end lacks. */
+function CompareOutcome({ run, watched, children }: CompareOutcomeProps) {
+  const { different, missing_here: missingHere, missing_there: missingThere } = run;
+  const hasEnded = run.status === "success" || run.status === "partial";
+  const of = (kind: Difference["kind"]) =>
+    watched.comparison?.differences.filter((found) => found.kind === kind) ?? [];
+  const pairs = of("different");
+  return (
+    <>
+      {hasEnded && different + missingHere + missingThere === 0 && (
+        <p class="note good">Both ends have the same rows. There is nothing to repair.</p>
+      )}
+      {children}
+      {pairs.length > 0 && (
+        <section aria-labelledby="different">
+          <h2 id="different">Different: {shownOf(pairs.length, different)}</h2>
+          {pairs.map((found) => (
+            <SideBySide key={keyText(found.key)} found={found} />
+          ))}
+        </section>
+      )}
+      {missingTable("there", of("missing_there"), missingThere)}
+      {missingTable("here", of("missing_here"), missingHere)}
+    </>
+  );
+}
+
+function shownOf(shown: number, all: number): string {
+  return all > shown ? `the first ${shown} of ${all.toLocaleString()}` : shown.toLocaleString();
+}
+
+interface CellPair {
+  readonly column: string;
+  readonly here: unknown;
+  readonly there: unknown;
+}
+
+function SideBySide({ found }: { readonly found: Difference }) {
+  const here: Fields = found.here ?? {};
+  const there: Fields = found.there ?? {};
+  // Columns of the key are in the caption.
+  const columns = [...new Set([...Object.keys(here), ...Object.keys(there)])];
+  return (
+    <DataTable
+      // The rows have the whole key.
+      caption={shortened(keyText(found.key))}
+      isDense
+      columns={PAIR_COLUMNS}
+      rows={columns.map((column) => ({ column, here: here[column], there: there[column] }))}
+      keyOf={({ column }) => column}
+    />
+  );
+}
+
+const isDifferent = ({ here, there }: CellPair) => !isSame(here, there);
+
+const PAIR_COLUMNS: readonly Column<CellPair>[] = [
+  { title: "Column", isHeader: true, cell: ({ column }) => <bdi>{column}</bdi> },
+  { title: "Here", isMarked: isDifferent, cell: ({ here }) => <ValueText value={here} /> },
+  { title: "There", isMarked: isDifferent, cell: ({ there }) => <ValueText value={there} /> },
+];
+
+/** Rows that one end lacks, as the other has them. */
+function missingTable(where: "here" | "there", rows: readonly Difference[], count: number) {
+  if (rows.length === 0) return null;
+  const other = where === "here" ? "there" : "here";
+  return (
+    <DataTable
+      caption={`Missing ${where}: ${shownOf(rows.length, count)}`}
+      columns={[
+        { title: "Key", isHeader: true, cell: ({ key }) => <FieldsText fields={key} /> },
+        { title: `Row ${other}`, cell: (found) => <FieldsText fields={found[other] ?? {}} /> },
+      ]}
+      rows={rows}
+      keyOf={({ key }) => keyText(key)}
+    />
+  );
+}

@@ -1,11 +1,10 @@
 // What pages of runs and comparisons share.
 import type { Run } from "../../api/interface.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
-import { reloadShown, useReply } from "../../api/use-resource.ts";
 import { ActionButton, ErrorNote } from "../../components/buttons.tsx";
 import { ProgressBar, type Tone } from "../../components/notes.tsx";
 import { counted } from "../../components/text.tsx";
-import { change } from "../../state/use-action.ts";
+import { change, reloadShown, useReply } from "../../state/use-service.ts";
 import type { Transfer, WatchedRun } from "./use-watched-run.ts";
 
 /** The running transfer as a bar. */

@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { readEventStream } from "../../api/event-stream.ts";
 import type { CompareEvent, RunEvent } from "../../api/interface.ts";
+import { readEventStream } from "../../api/request.ts";
 import { asRequestError, type RequestError } from "../../api/request-error.ts";
-import { reloadShown } from "../../api/use-resource.ts";
+import { reloadShown } from "../../state/use-service.ts";
 
 /** Events are shown at most so often. */
 const SHOW_MS = 100;

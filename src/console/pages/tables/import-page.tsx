@@ -1,16 +1,22 @@
 import { useState } from "preact/hooks";
 import type { ListedTable } from "../../api/interface.ts";
-import { ActionButton } from "../../components/buttons.tsx";
+import { ActionButton, ErrorNote } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
+import { type Column, DataTable } from "../../components/data-table.tsx";
 import { ActionForm, CheckField, Field, type Typed } from "../../components/form.tsx";
-import { Card, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
-import { bytesText, counted, Sentence } from "../../components/text.tsx";
+import { Card, Facts, Focused, PageHead, ProgressBar } from "../../components/notes.tsx";
+import { bytesText, counted, type Fields, Sentence, ValueText } from "../../components/text.tsx";
 import { CancelRun } from "../runs/run-state.tsx";
 import { FileFields, readChoice } from "./file-choice.tsx";
-import { ImportOutcome } from "./import-outcome.tsx";
 import { FORCE, ForceField } from "./row-conflict.tsx";
 import { AllRows, tableAddress } from "./row-page.tsx";
-import { type EndedImport, type FileImport, useImport, type WantedImport } from "./use-import.ts";
+import {
+  type EndedImport,
+  type FileImport,
+  type ImportResult,
+  useImport,
+  type WantedImport,
+} from "./use-import.ts";
 
 /** Previews and imports a file into a table. D-14.5. */
 export function ImportPage({ listed }: { readonly listed: ListedTable }) {
@@ -158,10 +164,9 @@ interface ImportButtonProps {
 
 /** Nothing after a preview that failed, or found nothing to do. Removing rows is confirmed. */
 function ImportButton({ table, ended: { result, error }, onImport }: ImportButtonProps) {
-  if (error !== null || result === null || result.written + (result.removed ?? 0) === 0) {
-    return null;
-  }
-  const { removed = 0 } = result;
+  if (error !== null || result === null) return null;
+  const { written, removed = 0 } = result;
+  if (written + removed === 0) return null;
   if (removed === 0) {
     return (
       <ActionButton look="main" onPress={() => void onImport()}>
@@ -178,3 +183,117 @@ function ImportButton({ table, ended: { result, error }, onImport }: ImportButto
     />
   );
 }
+
+/** Counts, refused records with reasons, and overwritten values of an import or a dry run. D-14.7. */
+function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
+  const { result, error, isDryRun } = ended;
+  return (
+    <>
+      <ErrorNote error={error} />
+      {result !== null && (
+        <>
+          <Facts facts={countsOf(result, isDryRun)} />
+          {result.read === 0 && error === null && <p>The file has no records.</p>}
+          {problemTable("Records that fail", result.failed, result.failures)}
+          {result.failed > 0 && <p>{isDryRun ? LEFT_OUT : AGAIN}</p>}
+          {problemTable("Warnings", result.warning_count, result.warnings)}
+          <Changes result={result} />
+        </>
+      )}
+    </>
+  );
+}
+
+const LEFT_OUT = "Records that fail are left out; all others are written.";
+const AGAIN = "Mend these records, and import the file again: what is there by now stays as it is.";
+
+function countsOf(result: ImportResult, isDryRun: boolean) {
+  const fact = (name: string, count: number) => [name, count.toLocaleString()] as const;
+  const { deleted, removed } = result;
+  return [
+    fact("Read", result.read),
+    fact("New", result.new),
+    fact(isDryRun ? "To be overwritten" : "Overwritten", result.changed),
+    fact("As they are", result.same),
+    fact("Failed", result.failed),
+    deleted === 0 ? null : fact("Deleted since", deleted),
+    removed === undefined ? null : fact(isDryRun ? "To be removed" : "Removed", removed),
+  ];
+}
+
+type Problem = ImportResult["warnings"][number] & { readonly key?: string | null };
+type Place = Pick<Problem, "line" | "column" | "key">;
+
+const SHOWN_PROBLEMS = 100;
+
+function problemTable(name: string, total: number, list: readonly Problem[]) {
+  if (list.length === 0) return null;
+  const shown = list.slice(0, SHOWN_PROBLEMS);
+  const part = list.length > shown.length ? `, the first ${SHOWN_PROBLEMS} are shown` : "";
+  const hasKeys = list.some(({ key }) => key !== undefined && key !== null);
+  return (
+    <DataTable
+      caption={`${name}: ${total.toLocaleString()}${part}`}
+      isDense
+      columns={[LINE, ...PROBLEM_COLUMNS, ...(hasKeys ? [KEY] : [])]}
+      rows={shown}
+      keyOf={(_, position) => position}
+    />
+  );
+}
+
+const LINE: Column<Place> = {
+  ...{ title: "Line", isNumber: true, isHeader: true },
+  // A remark about the whole file has no line.
+  cell: ({ line, column, key }) =>
+    column === null && key === undefined ? "file" : line.toLocaleString(),
+};
+const KEY: Column<Place> = {
+  title: "Key",
+  cell: ({ key }) => <ValueText value={key ?? undefined} />,
+};
+const COLUMN: Column<Place> = {
+  title: "Column",
+  cell: ({ column }) => <bdi class="unbroken">{column}</bdi>,
+};
+const PROBLEM_COLUMNS: readonly Column<Problem>[] = [
+  { title: "Reason", cell: ({ message }) => <bdi>{message}</bdi> },
+  COLUMN,
+  { title: "Value", cell: ({ value }) => value !== null && <ValueText value={value} /> },
+];
+
+/** A value that would be overwritten. */
+interface Change extends Place {
+  readonly here: unknown;
+  readonly record: unknown;
+}
+
+function Changes({ result: { changes = [], changed } }: { readonly result: ImportResult }) {
+  if (changes.length === 0) return null;
+  const rows = changes.flatMap(({ line, key, here, record }): Change[] => {
+    const before: Fields = here ?? {};
+    return Object.entries(record ?? {}).map(([column, value]) => {
+      return { line, key, column, here: before[column], record: value };
+    });
+  });
+  const part = changed > changes.length ? `, the first ${changes.length} of them` : "";
+  return (
+    <DataTable
+      caption={`${counted(changed, "row")} to be overwritten${part}`}
+      isDense
+      columns={CHANGE_COLUMNS}
+      rows={rows}
+      keyOf={({ line, column }) => `${line} ${column}`}
+    />
+  );
+}
+
+const CHANGE_COLUMNS: readonly Column<Change>[] = [
+  ...[LINE, KEY, COLUMN],
+  { title: "As it is", cell: ({ here }) => <ValueText value={here} /> },
+  {
+    title: "As in the file",
+    cell: ({ record }) => <ValueText value={record} />,
+    isMarked: () => true,
+  },
+];

@@ -1,14 +1,14 @@
 import { useState } from "preact/hooks";
 import type { ListedTable, Row } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import { reloadShown } from "../../api/use-resource.ts";
 import { ActionButton } from "../../components/buttons.tsx";
 import { ConfirmButton } from "../../components/confirm-dialog.tsx";
 import { FieldsTable } from "../../components/data-table.tsx";
 import { EmptyState, Focused, Loaded, PageHead } from "../../components/notes.tsx";
 import { type Fields, keyText, shortened } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
-import { leadOn, navigate, whileHere } from "../../state/router.ts";
+import { leadOn, say } from "../../state/page-visit.ts";
+import { navigate, whileHere } from "../../state/router.ts";
+import { reloadShown } from "../../state/use-service.ts";
 import { ForceField, RowConflict, useRowWrite } from "./row-conflict.tsx";
 import { RowForm } from "./row-form.tsx";
 

@@ -1,18 +1,14 @@
-import { useRef, useState } from "preact/hooks";
-import { spreadsheetField } from "../../../domain/shared/text.ts";
+import { useRef } from "preact/hooks";
 import type { ListedTable, RequestOptions, RowList } from "../../api/interface.ts";
 import { request } from "../../api/request.ts";
-import type { Resource } from "../../api/use-resource.ts";
-import { ActionButton, CopyButton } from "../../components/buttons.tsx";
 import type { Column } from "../../components/data-table.tsx";
-import { NAME_HINTS, type Options, SelectField } from "../../components/form.tsx";
+import { NAME_HINTS, type Options } from "../../components/form.tsx";
 import { type Filter, type ListDescription, ListPage } from "../../components/list-page.tsx";
 import { PageHead } from "../../components/notes.tsx";
-import { counted, type Fields, isBlank, ValueText, valueText } from "../../components/text.tsx";
-import { place, queryValue, queryValues } from "../../state/router.ts";
-import { type FileFormat, FORMATS } from "./file-choice.tsx";
-import { ColumnChoice, ColumnFilters, chosenColumns } from "./row-filters.tsx";
-import { ALL_TABLES, IMPORT, NEW_ROW, rowAddress, tableAddress } from "./row-page.tsx";
+import { type Fields, isBlank, ValueText, valueText } from "../../components/text.tsx";
+import { queryValues } from "../../state/router.ts";
+import { ALL_TABLES, IMPORT, rowAddress, tableAddress } from "./row-page.tsx";
+import { chosenColumns, namesIn, RowTools } from "./row-tools.tsx";
 
 const FROM = "get /api/v1/sync/rows/{table_name}";
 type Rows = ListDescription<typeof FROM>;
@@ -48,7 +44,6 @@ interface TableRowsProps {
 /** The rows of a table, filtered as the address says. */
 export function TableRows({ table, listed }: TableRowsProps) {
   const isStopped = useRef(false);
-  const names = Object.keys(listed?.columns ?? {});
   const list: Rows = {
     from: FROM,
     caption: `Rows of ${table}`,
@@ -79,39 +74,15 @@ export function TableRows({ table, listed }: TableRowsProps) {
         list={list}
         path={{ table_name: table }}
         tools={(found) => (
-          <>
-            {names.length > 0 && <ColumnFilters names={names} />}
-            {names.length > 0 && <ColumnChoice names={names} />}
-            <RowTools table={table} found={found} onStop={() => (isStopped.current = true)} />
-          </>
+          <RowTools
+            table={table}
+            columns={Object.keys(listed?.columns ?? {})}
+            found={found}
+            onStop={() => (isStopped.current = true)}
+          />
         )}
       />
     </>
-  );
-}
-
-interface RowToolsProps {
-  readonly table: string;
-  readonly found: Resource<RowList>;
-  readonly onStop: () => void;
-}
-
-function RowTools({ table, found: { data, isLoading }, onStop }: RowToolsProps) {
-  const isLooking = isLoading && data !== null && data.total === null;
-  const text = data === null ? "" : counted(data.total ?? data.items.length, "row");
-  return (
-    <div class="toolbar">
-      <p class="quiet" role="status">
-        {isLooking ? `${text} so far, looking on` : text}
-        {!isLooking && data?.total === null && " on this page"}
-      </p>
-      {isLooking && <ActionButton onPress={onStop}>Stop</ActionButton>}
-      <p class="fields">
-        <a href={tableAddress(table, NEW_ROW)}>Add row</a>
-        <a href={tableAddress(table, IMPORT)}>Import a file</a>
-      </p>
-      {data !== null && data.items.length > 0 && <TakeRows table={table} rows={data.items} />}
-    </div>
   );
 }
 
@@ -181,59 +152,3 @@ function RowLink({ address, value }: { readonly address: string; readonly value:
 }
 
 const LINK_CHARS = 100;
-
-/** Copies the shown rows, or downloads the whole table. */
-function TakeRows({ table, rows }: { readonly table: string; readonly rows: readonly Fields[] }) {
-  const [format, setFormat] = useState<FileFormat>("json");
-  const since = queryValue("since");
-  const query = new URLSearchParams({ format, ...(since === "" ? {} : { since }) });
-  return (
-    <div class="form-row copy-rows">
-      <SelectField
-        label="As"
-        value={format}
-        onValue={(value) => setFormat(value as FileFormat)}
-        options={FORMATS}
-      />
-      <CopyButton
-        key={format + place.value.search}
-        text={() => textOf(format, rows)}
-        of={`the rows of this page as ${format.toUpperCase()}`}
-      />
-      <a
-        href={`/api/v1/sync/export/${encodeURIComponent(table)}?${query}`}
-        download
-        aria-description={`all rows of ${table}${since === "" ? "" : ` since ${since}`}`}
-      >
-        Download
-      </a>
-    </div>
-  );
-}
-
-function textOf(format: FileFormat, rows: readonly Fields[]): string {
-  if (format === "csv") return csvOf(rows);
-  if (format === "json") return JSON.stringify(rows, null, 2);
-  return rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-}
-
-function namesIn(rows: readonly Fields[]): readonly string[] {
-  return [...new Set(rows.flatMap((row) => Object.keys(row)))];
-}
-
-/** RFC 4180 for spreadsheets, with a line of names; null is an empty cell. */
-function csvOf(rows: readonly Fields[]): string {
-  const names = namesIn(rows);
-  const lines = rows.map((row) => names.map((name) => cellOf(row[name])));
-  return [names.map(quoted), ...lines].map((cells) => `${cells.join(",")}\r\n`).join("");
-}
-
-function cellOf(value: unknown): string {
-  if (value === null) return "";
-  // Quotes tell an empty text from null.
-  return value === "" ? '""' : quoted(spreadsheetField(valueText(value)));
-}
-
-function quoted(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}

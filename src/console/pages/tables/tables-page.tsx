@@ -1,7 +1,7 @@
 import type { ListedTable } from "../../api/interface.ts";
-import { useReply } from "../../api/use-resource.ts";
 import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { EmptyState, Loaded, ResourceView, StatusBadge } from "../../components/notes.tsx";
+import { useReply } from "../../state/use-service.ts";
 import { ImportPage } from "./import-page.tsx";
 import { FROM_FILE, FROM_FILE_ADDRESS, NewTable } from "./new-table.tsx";
 import { ALL_TABLES, IMPORT, RowPage, tableAddress } from "./row-page.tsx";

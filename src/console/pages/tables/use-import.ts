@@ -1,11 +1,11 @@
 import { useRef, useState } from "preact/hooks";
-import { readEventStream } from "../../api/event-stream.ts";
 import type { ImportEvent, ImportOptions } from "../../api/interface.ts";
+import { readEventStream } from "../../api/request.ts";
 import { asRequestError, RequestError } from "../../api/request-error.ts";
 import { counted } from "../../components/text.tsx";
-import { say } from "../../state/messages.ts";
+import { say } from "../../state/page-visit.ts";
 import { holdTab } from "../../state/router.ts";
-import { useLeaving } from "../../state/use-action.ts";
+import { useLeaving } from "../../state/use-service.ts";
 import type { FileChoice } from "./file-choice.tsx";
 
 export type ImportResult = NonNullable<Extract<ImportEvent, { readonly type: "error" }>["result"]>;

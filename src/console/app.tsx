@@ -1,13 +1,13 @@
+// The page around every page.
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { useResource } from "../api/use-resource.ts";
-import { ActionButton } from "../components/buttons.tsx";
-import { ConfirmDialog } from "../components/confirm-dialog.tsx";
-import { ResourceView } from "../components/notes.tsx";
-import { Sentence } from "../components/text.tsx";
-import { PAGES, type PageEntry } from "../pages/pages.ts";
-import { message } from "../state/messages.ts";
-import { BASE, leave, leaving, matchAddress, navigate, place } from "../state/router.ts";
+import { ActionButton } from "./components/buttons.tsx";
+import { ConfirmDialog } from "./components/confirm-dialog.tsx";
+import { ResourceView } from "./components/notes.tsx";
+import { Sentence } from "./components/text.tsx";
+import { PAGES, type PageEntry } from "./pages/pages.tsx";
+import { message, usePageVisit } from "./state/page-visit.ts";
+import { BASE, leave, leaving, matchAddress, navigate, place } from "./state/router.ts";
 import {
   findSession,
   isAdministrator,
@@ -17,8 +17,8 @@ import {
   session,
   signInAddress,
   signOut,
-} from "../state/session.ts";
-import { usePageVisit } from "../state/use-page-visit.ts";
+} from "./state/session.ts";
+import { useResource } from "./state/use-service.ts";
 
 interface Shown {
   readonly entry: PageEntry;

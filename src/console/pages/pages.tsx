@@ -1,6 +1,8 @@
 // Every page of the console. The service answers 404 to other addresses below /console.
 import type { FunctionComponent } from "preact";
-import { lazyPage } from "../components/lazy-page.tsx";
+import { RequestError } from "../api/request-error.ts";
+import { ResourceView } from "../components/notes.tsx";
+import { useResource } from "../state/use-service.ts";
 import { AccountsPage } from "./accounts/accounts-page.tsx";
 import { AuditPage } from "./audit/audit-page.tsx";
 import { ComparePage } from "./compare/compare-page.tsx";
@@ -15,6 +17,9 @@ import { RejectedPage } from "./rejected/rejected-page.tsx";
 import { RunsPage } from "./runs/runs-page.tsx";
 import { SignInPage, SignUpPage } from "./sign-in-pages.tsx";
 
+type Params = Readonly<Record<string, string>>;
+type PageComponent = FunctionComponent<Params>;
+
 /** `anybody`: without signing in, and not in the navigation. */
 type Audience = "administrators" | "everybody" | "anybody";
 
@@ -25,7 +30,7 @@ export interface PageEntry {
   /** Sub-routes, such as `/console/runs/:run`, whose parameters the component gets. */
   readonly below: readonly string[];
   readonly audience: Audience;
-  readonly component: FunctionComponent<Readonly<Record<string, string>>>;
+  readonly component: PageComponent;
 }
 
 const TABLES = lazyPage(async () => (await import("./tables/tables-page.tsx")).TablesPage);
@@ -55,10 +60,42 @@ export const PAGES: readonly PageEntry[] = [
 function page(
   name: string,
   audience: Audience,
-  component: PageEntry["component"],
+  component: PageComponent,
   below: readonly string[] = [],
 ): PageEntry {
   // `My reputation` is at `/console/my-reputation`.
   const address = `/console/${name.toLowerCase().replaceAll(" ", "-")}`;
   return { name, address, below, audience, component };
+}
+
+const MAX_WAIT_MS = 30_000;
+
+const GONE = new RequestError(0, {
+  detail: "This page of the console could not be loaded",
+  hint: "Load the page again: the service may have been replaced by another version",
+});
+
+/** Rejects when the wait is over. */
+function late(): Promise<never> {
+  return new Promise((_, reject) => setTimeout(reject, MAX_WAIT_MS));
+}
+
+/** A page in a file of its own, which is loaded when the page is first opened. */
+function lazyPage(load: () => Promise<PageComponent>): PageComponent {
+  let loaded: PageComponent | null = null;
+  return function LazyPage(params: Params) {
+    const page = useResource(async () => {
+      loaded ??= await Promise.race([load(), late()]).catch(() => {
+        throw GONE;
+      });
+      return loaded;
+    });
+    const Content = loaded;
+    if (Content !== null) return <Content {...params} />;
+    return (
+      <ResourceView resource={page} name="the page">
+        {(Page) => <Page {...params} />}
+      </ResourceView>
+    );
+  };
 }

@@ -1,7 +1,8 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { Reply, ReplyOperation, RequestOptions } from "./interface.ts";
-import { request } from "./request.ts";
-import { asRequestError, type RequestError } from "./request-error.ts";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Reply, ReplyOperation, RequestOptions } from "../api/interface.ts";
+import { request } from "../api/request.ts";
+import { asRequestError, type RequestError } from "../api/request-error.ts";
+import { say } from "./page-visit.ts";
 
 /** Data of the service, which stay while they are loaded again. */
 export interface Resource<T> {
@@ -120,4 +121,55 @@ export function useReply<O extends ReplyOperation>(
     key: JSON.stringify(options),
     pollMs,
   });
+}
+
+interface Action {
+  /** Starts the work unless it is under way. Never rejects. */
+  readonly run: () => Promise<void>;
+  readonly isBusy: boolean;
+  /** The last failure; null after a success. */
+  readonly error: RequestError | null;
+}
+
+/** Tracks `work`. A failure with no place left to show it becomes the message. */
+export function useAction(work: () => Promise<unknown>): Action {
+  const [state, setState] = useState<Omit<Action, "run">>({ isBusy: false, error: null });
+  const isUnderWay = useRef(false);
+  const left = useLeaving();
+
+  async function run() {
+    if (isUnderWay.current) return;
+    isUnderWay.current = true;
+    setState({ isBusy: true, error: null });
+    let error: RequestError | null = null;
+    try {
+      await work();
+    } catch (failure) {
+      error = asRequestError(failure);
+    }
+    isUnderWay.current = false;
+    setState({ isBusy: false, error });
+    // The page for signing in tells that a session has ended.
+    if (left.aborted && error !== null && error.status !== 401) say(`Not done: ${error.detail}`);
+  }
+
+  return { ...state, run };
+}
+
+/** Aborted when the component has left the page. */
+export function useLeaving(): AbortSignal {
+  const [controller] = useState(() => new AbortController());
+  useLayoutEffect(() => () => controller.abort(), []);
+  return controller.signal;
+}
+
+/** Makes a change, says so, and reloads what the page shows. Throws as `request`. */
+export async function change<O extends ReplyOperation>(
+  operation: O,
+  options: RequestOptions<O>,
+  done: string | ((reply: Reply<O>) => string),
+): Promise<void> {
+  const reply = await request(operation, options);
+  say(typeof done === "string" ? done : done(reply));
+  await reloadShown();
 }

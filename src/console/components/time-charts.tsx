@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { Usage } from "../api/interface.ts";
-import { DataTable, type DataTableProps } from "../components/data-table.tsx";
-import { TimeText } from "../components/text.tsx";
+import { DataTable, type DataTableProps } from "./data-table.tsx";
+import { TimeText } from "./text.tsx";
 
 interface ChartProps<Row> extends Omit<DataTableProps<Row>, "isCaptionHidden"> {
   /** What the colours mean, in their order. */

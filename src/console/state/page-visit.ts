@@ -1,6 +1,7 @@
+// What goes with a page as it opens: title, focus, scroll position, and the message.
+import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
-import { beginPage } from "./messages.ts";
-import { place } from "./router.ts";
+import { navigate, place } from "./router.ts";
 
 /** Time for a page to grow to its old scroll position. */
 const RESTORE_MS = 3_000;
@@ -14,7 +15,8 @@ export function usePageVisit(name: string) {
     pageName = name;
     setTitle("");
     if (isVisit) {
-      beginPage();
+      message.value = forNextPage;
+      forNextPage = "";
       heading.current?.focus({ preventScroll: true });
     }
     return restoreScroll(scrollY ?? 0);
@@ -79,4 +81,27 @@ function restoreScroll(top: number): () => void {
   observer.observe(document.body);
   move();
   return stop;
+}
+
+/** The message about what just happened, which screen readers announce; may be empty. */
+export const message = signal("");
+
+/** Shows a sentence until the next one, or the next page. */
+export function say(text: string): void {
+  message.value = text;
+}
+
+let forNextPage = "";
+
+/** Shows a sentence on the next page. */
+export function sayOnNextPage(text: string): void {
+  forNextPage = text;
+}
+
+/** Opens an address and shows a sentence there. When another page is shown by now, only shows the sentence. */
+export function leadOn(isHere: () => boolean, text: string, address: string): void {
+  if (isHere()) {
+    sayOnNextPage(text);
+    navigate(address);
+  } else say(text);
 }
