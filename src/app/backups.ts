@@ -9,9 +9,8 @@ import type { Backup, CopyCounts, CopyJob } from "../ports/copies/store-copies.t
 import type { Mac } from "../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { Archive } from "../usecases/operations/archive.ts";
-import type { BackUpDeps } from "../usecases/operations/back-up.ts";
+import { type BackUpDeps, type Restored, restoreArchive } from "../usecases/operations/backups.ts";
 import { moveStore } from "../usecases/operations/copy-store.ts";
-import { type Restored, restoreArchive } from "../usecases/operations/restore-archive.ts";
 import type { Config } from "./config.ts";
 import { sqliteOfRuntime } from "./process.ts";
 import type { Services } from "./services.ts";

@@ -16,12 +16,12 @@ import type { Metrics } from "../ports/runtime/metrics.ts";
 import { type Logger, within } from "../ports/runtime/runtime.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
-import { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import { Lifecycle } from "../usecases/operations/health.ts";
 import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { TableHistories } from "../usecases/operations/table-histories.ts";
 import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
-import { AuditVerifications } from "../usecases/reputation/audit/audit-verifications.ts";
+import { AuditVerifications } from "../usecases/reputation/audit/verify-audit.ts";
 import { startPruning } from "../usecases/sync/pages/delete-rows.ts";
 import {
   ActiveRuns,

@@ -20,8 +20,8 @@ import { COLLECTIONS } from "../repositories/collections.ts";
 import { ScheduleTimes, Secrets } from "../repositories/kept-values.ts";
 import { makeSyncRepositories } from "../repositories/sync-repositories.ts";
 import { Traffic } from "../repositories/traffic.ts";
+import { StoreDamage } from "../usecases/operations/health.ts";
 import { LiveRegistry } from "../usecases/operations/registry-keeper.ts";
-import { StoreDamage } from "../usecases/operations/store-damage.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
 import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
 import {

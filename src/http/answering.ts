@@ -12,7 +12,7 @@ import {
   type SpanFields,
   type Tracing,
 } from "../ports/runtime/tracing.ts";
-import type { Lifecycle } from "../usecases/operations/lifecycle.ts";
+import type { Lifecycle } from "../usecases/operations/health.ts";
 import { endIfUnread } from "./bodies.ts";
 import type { ReplyTools } from "./description.ts";
 import { failureReply } from "./errors.ts";

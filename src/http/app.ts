@@ -4,7 +4,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import { cutText } from "../domain/shared/text.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { ConsoleFiles, DocsAssets, RequestHandler } from "../ports/http/http.ts";
-import type { ProbeDeps } from "../usecases/operations/check-health.ts";
+import type { ProbeDeps } from "../usecases/operations/health.ts";
 import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { Answering, type AnsweringDeps } from "./answering.ts";
 import { MethodNotAllowed } from "./errors.ts";

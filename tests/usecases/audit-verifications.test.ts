@@ -4,8 +4,8 @@ import { AppError } from "../../src/domain/shared/errors.ts";
 import {
   type AuditVerificationEvent,
   AuditVerifications,
-} from "../../src/usecases/reputation/audit/audit-verifications.ts";
-import type { VerifyAuditDeps } from "../../src/usecases/reputation/audit/verify-audit.ts";
+  type VerifyAuditDeps,
+} from "../../src/usecases/reputation/audit/verify-audit.ts";
 import { openMemoryStore } from "../adapters/sqlite/stores-support.ts";
 import {
   AUDIT_KEY,

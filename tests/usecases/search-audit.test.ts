@@ -10,7 +10,7 @@ import type { AuditStretch } from "../../src/repositories/lookup-collections.ts"
 import {
   type SearchAuditDeps,
   searchAudit,
-} from "../../src/usecases/reputation/audit/search-audit.ts";
+} from "../../src/usecases/reputation/audit/list-audit.ts";
 
 /** The time of stretch `n`, the first of which is the latest. */
 const timeOf = (n: number) => new Date(Date.UTC(2026, 2, 1) - n * 1_000).toISOString();

@@ -3,8 +3,8 @@ import { afterEach, beforeEach, expect, test } from "bun:test";
 import { formatKeptHeads, readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
 import { toWire } from "../../src/domain/shared/wire-names.ts";
 import type { AuditLog } from "../../src/repositories/lookups/audit-log.ts";
-import { pruneAudit } from "../../src/usecases/reputation/audit/prune-audit.ts";
 import {
+  pruneAudit,
   type VerifyAuditDeps,
   verifyAudit,
 } from "../../src/usecases/reputation/audit/verify-audit.ts";

@@ -25,8 +25,8 @@ import type { RejectedRecords } from "../../repositories/rejected-records.ts";
 import type { RemoteMemory } from "../../repositories/remote-memory.ts";
 import type { LookupCounts, LookupTally } from "../reputation/lookups/lookup-tally.ts";
 import type { ActiveRuns } from "../sync/runs/active-runs.ts";
+import type { StoreDamage } from "./health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
-import type { StoreDamage } from "./store-damage.ts";
 
 export interface ReadMetricsDeps {
   readonly metrics: Metrics;

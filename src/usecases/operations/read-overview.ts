@@ -11,7 +11,7 @@ import {
   type RemoteStatus,
   readSyncStatus,
 } from "../sync/shared/sync-status.ts";
-import { checkHealth, type HealthDeps } from "./check-health.ts";
+import { checkHealth, type HealthDeps } from "./health.ts";
 import type { RegistryKeeper } from "./registry-keeper.ts";
 import { readTableStates, type TableHistories } from "./table-histories.ts";
 

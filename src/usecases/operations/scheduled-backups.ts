@@ -11,7 +11,7 @@ import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
 import { isDue, type ScheduleDeps } from "../../repositories/kept-values.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
-import { type BackUpDeps, backUp } from "./back-up.ts";
+import { type BackUpDeps, backUp } from "./backups.ts";
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
   readonly alerts: Alerts | null;

@@ -5,8 +5,7 @@ import {
   LOOKUP_LOG,
   type LookupLogDocument,
 } from "../../../src/repositories/lookup-collections.ts";
-import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
-import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import { pruneAudit, verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests } from "../../contract/harness.ts";
 import {
   AUDIT_KEY,

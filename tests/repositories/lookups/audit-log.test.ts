@@ -1,6 +1,5 @@
 import { describe, expect } from "bun:test";
-import { pruneAudit } from "../../../src/usecases/reputation/audit/prune-audit.ts";
-import { verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
+import { pruneAudit, verifyAudit } from "../../../src/usecases/reputation/audit/verify-audit.ts";
 import { openSecond, storeTests, timedTests } from "../../contract/harness.ts";
 import {
   type ReputationHarness,

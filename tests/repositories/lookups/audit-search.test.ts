@@ -7,8 +7,7 @@ import {
   placeAfter,
 } from "../../../src/domain/reputation/audit/audit-item.ts";
 import { SEGMENTS } from "../../../src/repositories/lookup-collections.ts";
-import { listAudit } from "../../../src/usecases/reputation/audit/list-audit.ts";
-import { searchAudit } from "../../../src/usecases/reputation/audit/search-audit.ts";
+import { listAudit, searchAudit } from "../../../src/usecases/reputation/audit/list-audit.ts";
 import { type OpenedStore, openSecond, storeTests, timedTests } from "../../contract/harness.ts";
 import {
   BY_ROOT,

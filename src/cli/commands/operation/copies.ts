@@ -2,7 +2,7 @@
 import { countOf } from "../../../domain/shared/text.ts";
 import { dateTimeMs } from "../../../domain/shared/time.ts";
 import type { CopyJob } from "../../../ports/copies/store-copies.ts";
-import { backUp } from "../../../usecases/operations/back-up.ts";
+import { backUp } from "../../../usecases/operations/backups.ts";
 import {
   type AddCommands,
   type CommandTools,

@@ -2,8 +2,7 @@ import { STANDARD_STREAM, writeText } from "../../../app/write-file.ts";
 import type { AuditProblem } from "../../../domain/reputation/audit/audit-check.ts";
 import { formatKeptHeads, readKeptHeads } from "../../../domain/reputation/audit/kept-heads.ts";
 import { countOf } from "../../../domain/shared/text.ts";
-import { pruneAudit } from "../../../usecases/reputation/audit/prune-audit.ts";
-import { verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
+import { pruneAudit, verifyAudit } from "../../../usecases/reputation/audit/verify-audit.ts";
 import {
   type AddCommands,
   type CommandTools,

@@ -9,15 +9,13 @@ import {
   revokeApiKey,
   rotateApiKey,
 } from "../../../usecases/reputation/accounts/api-keys.ts";
-import {
-  endConsent,
-  grantConsent,
-  listConsents,
-} from "../../../usecases/reputation/accounts/consents.ts";
 import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import {
   changeProfile,
+  endConsent,
   explainScore,
+  grantConsent,
+  listConsents,
   readProfile,
   readUsage,
 } from "../../../usecases/reputation/accounts/me.ts";

@@ -13,8 +13,8 @@ import {
   suspendAccount,
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
-import type { AuditVerifications } from "../../../usecases/reputation/audit/audit-verifications.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
+import type { AuditVerifications } from "../../../usecases/reputation/audit/verify-audit.ts";
 import { PRIVATE } from "../../description.ts";
 import { administrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";

@@ -5,11 +5,7 @@ import { Elysia } from "elysia";
 import type { Registry } from "../../../domain/sync/table/table.ts";
 import type { Digest } from "../../../ports/crypto/crypto.ts";
 import type { DocsAssets } from "../../../ports/http/http.ts";
-import {
-  checkHealth,
-  checkReady,
-  type ProbeDeps,
-} from "../../../usecases/operations/check-health.ts";
+import { checkHealth, checkReady, type ProbeDeps } from "../../../usecases/operations/health.ts";
 import { type ReadMetricsDeps, readMetrics } from "../../../usecases/operations/read-metrics.ts";
 import { Answer, EVERYBODY, headerDoc } from "../../description.ts";
 import type { Exchange } from "../../exchange.ts";

@@ -6,6 +6,13 @@ import {
 } from "../../../domain/reputation/accounts/account.ts";
 import { callsByDay } from "../../../domain/reputation/accounts/call-history.ts";
 import { chargeCalls, usageBody } from "../../../domain/reputation/accounts/call-meter.ts";
+import {
+  type ConsentFilterQuery,
+  type ConsentPurpose,
+  consentItem,
+  readConsentFilter,
+} from "../../../domain/reputation/accounts/consent.ts";
+import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import {
   isPublicProfile,
@@ -13,11 +20,12 @@ import {
   profileBody,
 } from "../../../domain/reputation/score/profile.ts";
 import { computeScore } from "../../../domain/reputation/score/score.ts";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
+import { type ListParameters, listPart, readListQuery } from "../../../domain/shared/list-query.ts";
 import { type Caller, passwordCounters, requireNoWait } from "./attempts.ts";
 import type { AccountDeps } from "./deps.ts";
-import type { Identity } from "./identity.ts";
+import { erasedMeanwhile, type Identity } from "./identity.ts";
 import { wrongCredentials } from "./sessions.ts";
 
 /** The use of an account's limits, and its calls by day. */
@@ -98,4 +106,51 @@ export async function changePassword(
     if (await deps.accounts.changePassword(username, change)) return { status: "changed" };
     throw wrongCredentials("The password was changed meanwhile");
   }, gone);
+}
+
+interface ConsentRequest {
+  readonly purpose: ConsentPurpose;
+  /** ISO 8601; null or absent: it does not end. */
+  readonly expiresAt?: string | null;
+}
+
+const CURSOR = /^[1-9]\d{0,14}$/;
+
+/** Ends an active consent of the same purpose. Throws `invalid_request`, and `token_invalid` after an erasure. D-6.1. */
+export async function grantConsent(deps: AccountDeps, username: string, request: ConsentRequest) {
+  const nowMs = deps.clock.nowMs();
+  const { purpose } = request;
+  const expiresAt = readExpiry(request.expiresAt, nowMs);
+  const consent = await deps.consents.grant(username, { purpose, expiresAt, nowMs });
+  if (consent === null) throw erasedMeanwhile();
+  return consentItem(consent, nowMs);
+}
+
+/** Ends a consent; an ended one stays as it is. Throws `not_found` for one that is not the owner's. D-6.1, D-6.3. */
+export async function endConsent(deps: AccountDeps, username: string, id: string) {
+  const nowMs = deps.clock.nowMs();
+  const target = CURSOR.test(id) ? { id: Number(id), nowMs } : null;
+  const consent = target === null ? null : await deps.consents.revoke(username, target);
+  if (consent === null) throw new AppError("not_found", "There is no such consent");
+  return consentItem(consent, nowMs);
+}
+
+/** Lists the owner's consents, newest first. Throws `invalid_request`. R-2.4, D-6.1. */
+export async function listConsents(
+  deps: AccountDeps,
+  username: string,
+  input: ListParameters & ConsentFilterQuery,
+) {
+  const problems: InputProblem[] = [];
+  const filter = readConsentFilter(input, problems);
+  const { limit, cursor } = readListQuery(input, CURSOR, problems);
+  refuse(problems);
+  const nowMs = deps.clock.nowMs();
+  const beforeId = cursor === null ? null : Number(cursor);
+  const query = { filter, nowMs, limit: limit + 1, beforeId };
+  const found = await deps.consents.list(username, query);
+  return listPart(found, limit, {
+    toItem: (consent) => consentItem(consent, nowMs),
+    cursorOf: ({ id }) => String(id),
+  });
 }

@@ -6,7 +6,7 @@ import { backUpDeps } from "../../../../src/app/backups.ts";
 import { readConfig } from "../../../../src/app/config.ts";
 import { openServices } from "../../../../src/app/services.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
-import { backUp as makeBackUp } from "../../../../src/usecases/operations/back-up.ts";
+import { backUp as makeBackUp } from "../../../../src/usecases/operations/backups.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";

@@ -9,7 +9,7 @@ import { EmptyFile } from "../../../../src/adapters/sqlite/copies/empty-file.ts"
 import { sealedFile } from "../../../../src/adapters/sqlite/copies/sealed-file.ts";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
-import { restoreArchive } from "../../../../src/usecases/operations/restore-archive.ts";
+import { restoreArchive } from "../../../../src/usecases/operations/backups.ts";
 import { SQLITE_FILE } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../../http/support/resources.ts";
