@@ -37,7 +37,7 @@ const given = process.argv.slice(2);
 const which = /^--(slow|every)$/.test(given[0] ?? "") ? given.shift() : undefined;
 const isAll = given.length === 0;
 const isGate = which === "--every" || process.env.CI === "true";
-// Read by tests/support/test-part.ts.
+// Read by tests/support/test-run.ts.
 if (which === undefined && isAll) env.TEST_PART = "quick";
 
 const first = await runTests({

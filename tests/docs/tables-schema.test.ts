@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import Ajv2020 from "ajv/dist/2020.js";
 import { readRegistry } from "../../src/domain/sync/table/registry.ts";
 import { REGISTRY_SCHEMA } from "../../src/domain/sync/table/registry-schema.ts";
-import { refused } from "../support/refused.ts";
+import { refused } from "../support/failures.ts";
 import { LISTINGS } from "../support/rows/make-table.ts";
 
 const FILE = new URL("../../docs/tables.schema.json", import.meta.url);

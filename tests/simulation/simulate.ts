@@ -1,6 +1,6 @@
 // npm run test:seeds -- [seeds] [first seed]: plays many seeds of both simulations, prints those that fail and how all runs
 // ended.
-import { takeLastSteps } from "../support/after-all-tests.ts";
+import { takeLastSteps } from "../support/test-run.ts";
 import { UPGRADED_IN_RUNS } from "./live/live-scenario.ts";
 import { playLive, playOnServer } from "./live/play-live.ts";
 import { runSeed } from "./run-seed.ts";

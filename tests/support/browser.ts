@@ -1,9 +1,9 @@
 // One Chromium for all tests of a process, started by the first that needs it. Each test has a context of its own.
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
 import { keepResource } from "../http/support/resources.ts";
-import { afterAllTests } from "./after-all-tests.ts";
 import { findChromium } from "./chromium-binary.ts";
-import { makeGuardedFolder } from "./guarded-folder.ts";
+import { makeGuardedFolder } from "./temporary-folders.ts";
+import { afterAllTests } from "./test-run.ts";
 
 const found = findChromium();
 const problem = "reason" in found ? found.reason : undefined;

@@ -4,8 +4,8 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BUN, ROOT, setUp } from "../../.ci/setup.mjs";
-import { takeLastSteps } from "./after-all-tests.ts";
-import { memoryRoot } from "./memory-root.ts";
+import { memoryRoot } from "./temporary-folders.ts";
+import { takeLastSteps } from "./test-run.ts";
 
 const wasInstalled = await setUp();
 // This process has looked for packages already, and would not find those installed since.

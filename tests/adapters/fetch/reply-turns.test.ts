@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { readDeletedReply, readDigestPage } from "../../../src/adapters/fetch/read-reply.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
-import { HurriedClock } from "../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../support/time/fake-clock.ts";
 
 const ITEMS = 200;
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { ConsoleMessage, Page } from "playwright-core";
 import { ROOT } from "../../../.ci/setup.mjs";
 import { keepResource } from "../../http/support/resources.ts";
-import { IS_QUICK } from "../../support/test-part.ts";
+import { IS_QUICK } from "../../support/test-run.ts";
 
 /** The small one, as every page reads it anew. */
 const AXE = readFileSync(join(ROOT, "node_modules/axe-core/axe.min.js"), "utf8");

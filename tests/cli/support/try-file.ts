@@ -21,7 +21,7 @@ import { RowNumbers } from "../../../src/usecases/sync/files/record-reader.ts";
 import { keepResource } from "../../http/support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writingParts } from "../../support/run-parts.ts";
-import { HurriedClock } from "../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../support/time/fake-clock.ts";
 import { fileText } from "./read-file-text.ts";
 
 /** A file as it lies on a disk, and what is said of it. */

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 test.each(["1", "100000"])("D-8.5.1 ACCOUNT_WRITES_PER_MINUTE may be %s", (value) => {

@@ -1,7 +1,7 @@
 // Settings about browsers and proxies. D-1.3.18, D-8.6.
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 const read = (env: Readonly<Record<string, string>>) => readConfig(env, noFile);

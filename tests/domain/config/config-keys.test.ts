@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 
 test.each<[env: Environment, problem: string]>([
   [

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
 import { type Config, readConfig } from "../../../src/app/config.ts";
 import { SETTINGS } from "../../../src/app/settings.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 function configOf(env: Environment, readFile = noFile): Config {

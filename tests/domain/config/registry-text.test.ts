@@ -9,7 +9,7 @@ import {
   withTables,
 } from "../../../src/app/registry-text.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 
 const ITEMS: TableEntry = { upsert_key: ["k"], columns: { k: { type: "text" } } };
 const SITES: TableEntry = {

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 test.each(["AUDIT_RETENTION_DAYS", "SYNC_TOMBSTONE_DAYS"])(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 
 const problemsOf = (env: Environment) =>
   refused(() =>

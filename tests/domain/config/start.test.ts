@@ -2,7 +2,7 @@
 import { describe, expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
 import { readEnvFile } from "../../../src/app/environment.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 describe("a deployment that would talk to itself", () => {

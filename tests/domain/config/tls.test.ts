@@ -6,7 +6,7 @@ import { readConfig } from "../../../src/app/config.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { encryptedKeys, makeCertificate } from "../../support/certificates.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 
 afterAll(releaseResources);
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "bun:test";
 import type { Environment } from "../../../src/app/config.ts";
 import { readConfig } from "../../../src/app/config.ts";
 import type { Sampling } from "../../../src/domain/shared/sampling.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:4318" };

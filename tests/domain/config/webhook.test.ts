@@ -1,7 +1,7 @@
 // Where alerts go. D-10.12.
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../src/app/config.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { noFile } from "./no-file.ts";
 
 const URL_AND_SECRET = { WEBHOOK_URL: "https://hooks.example/a?b=c", WEBHOOK_SECRET: "s3cret" };

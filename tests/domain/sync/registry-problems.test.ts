@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { COLUMN_TYPES } from "../../../src/domain/sync/table/column-types.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 
 const PATTERN = "^[A-Za-z_][A-Za-z0-9_]{0,62}$";
 const UNKNOWN = `unknown entry, or a name that does not fit ${PATTERN}`;

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { COLUMN_TYPES } from "../../../src/domain/sync/table/column-types.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { refused } from "../../support/refused.ts";
+import { refused } from "../../support/failures.ts";
 import { LISTINGS, makeRegistry, makeTable } from "../../support/rows/make-table.ts";
 
 /** A table keyed by `k` with a datetime `t`, changed as a test needs it. */

@@ -2,7 +2,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SystemTimer } from "../../../src/adapters/system/system.ts";
-import { HurriedClock } from "../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../support/time/fake-clock.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";

@@ -5,7 +5,7 @@ import { NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
 import type { FileFormat } from "../../../src/ports/files.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
 import { guessFile } from "../../../src/usecases/sync/files/guess-file.ts";
-import { HurriedClock } from "../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../support/time/fake-clock.ts";
 import { releaseResources } from "../support/resources.ts";
 import type { RequestOptions } from "../support/sync-app.ts";
 import { startRunApp } from "../sync-runs/support/run-apps.ts";

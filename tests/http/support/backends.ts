@@ -8,7 +8,7 @@ import {
   makePreparedDatabase,
   postgresAvailable,
 } from "../../support/stores/shared-postgres.ts";
-import { IS_QUICK } from "../../support/test-part.ts";
+import { IS_QUICK } from "../../support/test-run.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { keepResource } from "./resources.ts";
 

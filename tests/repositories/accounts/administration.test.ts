@@ -16,7 +16,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
-import { auditRecords } from "../../support/audit-records.ts";
+import { auditRecords } from "../../support/audit-views.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 const NOW_MS = 1_772_366_400_000;

@@ -16,8 +16,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
-import { accessLog } from "../../support/access-log.ts";
-import { auditRecords } from "../../support/audit-records.ts";
+import { accessLog, auditRecords } from "../../support/audit-views.ts";
 import {
   ARRIVALS,
   commitAlone,

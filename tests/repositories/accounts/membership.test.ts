@@ -14,7 +14,7 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
-import { accessLog } from "../../support/access-log.ts";
+import { accessLog } from "../../support/audit-views.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 
 const ALL_KEYS = { limit: 100, beforeId: null };

@@ -10,8 +10,7 @@ import {
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
 import { LOOKUP_LOG, SEGMENTS, SLICES } from "../../../src/repositories/lookup-collections.ts";
 import { readIndex } from "../../../src/repositories/lookups/segment-groups.ts";
-import { type Access, accessLog } from "../../support/access-log.ts";
-import { auditRecords } from "../../support/audit-records.ts";
+import { type Access, accessLog, auditRecords } from "../../support/audit-views.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { repositoryTests } from "../support/repository-tests.ts";

@@ -6,8 +6,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import { type Access, accessLog } from "../../support/access-log.ts";
-import { auditRecords } from "../../support/audit-records.ts";
+import { type Access, accessLog, auditRecords } from "../../support/audit-views.ts";
 import { AUDIT_KEY, MAC } from "../support/people.ts";
 import { reputationTests } from "../support/reputation-tests.ts";
 

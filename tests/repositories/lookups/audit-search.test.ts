@@ -15,7 +15,7 @@ import {
   type ReputationParts,
   Scene,
 } from "../../contract/lookups/reputation-harness.ts";
-import { auditRecords } from "../../support/audit-records.ts";
+import { auditRecords } from "../../support/audit-views.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { reputationTests } from "../support/reputation-tests.ts";

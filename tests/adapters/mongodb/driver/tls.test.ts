@@ -7,7 +7,7 @@ import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../../http/support/resources.ts";
 import { makeCertificate, type TestCertificate } from "../../../support/certificates.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 
 afterEach(releaseResources);
 

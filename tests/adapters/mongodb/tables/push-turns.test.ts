@@ -5,7 +5,7 @@ import { Turns } from "../../../../src/ports/runtime/turns.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { atOnce } from "../../../support/at-once.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 
 const table = makeTable({
   upsert_key: ["n"],

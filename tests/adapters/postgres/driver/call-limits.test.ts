@@ -9,7 +9,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { AppError } from "../../../../src/domain/shared/errors.ts";
 import { type CallOptions, SYNC_CALLS } from "../../../../src/ports/documents.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 import { databaseTest } from "../support.ts";
 

@@ -8,7 +8,7 @@ import { copiesOf } from "../../../contract/copies/copies-contract.ts";
 import { ADVICE, ENTRY, ITEMS, ROW } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
 import { POSTGRESQL } from "../../../http/support/backends.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
 import { databaseTest } from "../support.ts";

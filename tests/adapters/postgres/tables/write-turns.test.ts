@@ -7,7 +7,7 @@ import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 import { makeDatabase, type TestDatabase } from "../support.ts";
 
 const ROWS = 100;

@@ -10,8 +10,8 @@ import {
   realScene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
-import { auditRecords } from "../../../support/audit-records.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { auditRecords } from "../../../support/audit-views.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
 

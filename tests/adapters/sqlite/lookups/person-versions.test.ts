@@ -13,7 +13,7 @@ import {
   type Scene,
   wordOf,
 } from "../../../contract/lookups/reputation-harness.ts";
-import { accessLog } from "../../../support/access-log.ts";
+import { accessLog } from "../../../support/audit-views.ts";
 import { remembering } from "../../../support/value-caches.ts";
 import { SqliteFile } from "../support.ts";
 

@@ -8,7 +8,7 @@ import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
 import type { TableStore } from "../../../../src/ports/tables/table-store.ts";
 import { Secrets } from "../../../../src/repositories/kept-values.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readAfter, readKeyRange, readPage } from "../../../support/rows/read-rows.ts";
 import { commitAlone, writeTo } from "../../../support/rows/write-to.ts";

@@ -11,7 +11,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { asWrites, TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";

@@ -9,7 +9,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { ADVICE, ENTRY, ITEMS, ROW } from "../../../contract/tables/foreign-items.ts";
 import { TableUnderTest } from "../../../contract/tables/table-under-test.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readAfter } from "../../../support/rows/read-rows.ts";
 import { SqliteFile } from "../support.ts";

@@ -8,7 +8,7 @@ import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 import { SqliteFile } from "../support.ts";
 
 const table = makeTable({

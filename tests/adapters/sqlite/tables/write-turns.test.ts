@@ -8,12 +8,12 @@ import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Secrets } from "../../../../src/repositories/kept-values.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
-import { failureOf } from "../../../support/failure-of.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { runParts } from "../../../support/run-parts.ts";
-import { HurriedClock } from "../../../support/time/hurried-clock.ts";
+import { HurriedClock } from "../../../support/time/fake-clock.ts";
 import { SqliteFile } from "../support.ts";
 
 const table = makeTable({

@@ -8,7 +8,7 @@ import {
   readListQuery,
   requireListQuery,
 } from "../../../../src/domain/shared/list-query.ts";
-import { refused } from "../../../support/refused.ts";
+import { refused } from "../../../support/failures.ts";
 
 const CURSOR = /^\d+$/;
 const problemsOf = (query: ListParameters) => {
