@@ -1,8 +1,9 @@
 // What a process runs on: its runtime, Bun or Deno, and the terminal that it was started from.
+
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
-import type { OpenSqlite } from "../adapters/sqlite/driver/driver.ts";
+import type { OpenSqlite } from "../adapters/sqlite/driver/connection.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import type { StartHttpServer } from "../ports/http/http.ts";
 

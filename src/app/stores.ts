@@ -46,7 +46,7 @@ function sqliteFile(url: string): Store {
       return await SqliteStorage.open(await sqliteOfRuntime(), path, options);
     },
     async openStopped() {
-      const { openStoppedFile } = await import("../adapters/sqlite/copies/claim-empty-file.ts");
+      const { openStoppedFile } = await import("../adapters/sqlite/copies/file-dump.ts");
       return await openStoppedFile(await sqliteOfRuntime(), path, COLLECTIONS);
     },
     async claim({ adminUsername, ...tools }) {

@@ -1,30 +1,19 @@
 import { resolve } from "node:path";
-import type { AppError } from "../../domain/shared/errors.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { StoreIdentity } from "../../domain/shared/store-format.ts";
-import type { Table } from "../../domain/sync/table/table.ts";
 import type { BackUpJob, CopyCounts } from "../../ports/copies/store-copies.ts";
 import type { Dump } from "../../ports/copies/store-dump.ts";
 import { START_CALLS } from "../../ports/documents.ts";
 import type { FullStorage, StoreOptions } from "../../ports/storage.ts";
-import type { TableStore } from "../../ports/tables/table-store.ts";
-import { backUp, pathOf, type StoreFile } from "./copies/back-up.ts";
 import { dumpFile } from "./copies/file-dump.ts";
+import { backUp } from "./copies/sealed-file.ts";
 import { SqliteDocuments } from "./documents/sqlite-documents.ts";
+import type { OpenSqlite } from "./driver/connection.ts";
 import { SqliteDatabase, type SqliteOptions } from "./driver/database.ts";
-import type { OpenSqlite } from "./driver/driver.ts";
-import { schemaVersion } from "./driver/sql.ts";
 import { examineFile, prepareFacts } from "./driver/store-facts.ts";
-import {
-  DEFINITION_TABLES,
-  examineTables,
-  prepareTables,
-  readForeignTables,
-} from "./tables/prepare.ts";
-import { TableReader } from "./tables/table-reader.ts";
-import { addMomentName, TOMBSTONE_TABLES } from "./tables/tombstone-sql.ts";
+import { examineTables, prepareOwnTables } from "./tables/prepare.ts";
+import { SqliteTables } from "./tables/sqlite-tables.ts";
 import { SqliteTombstones } from "./tables/tombstones.ts";
-
-const INTERNAL_TABLES = [...DEFINITION_TABLES, ...TOMBSTONE_TABLES];
 
 /** A write without a change, which SQLite refuses where the file is read-only. */
 const CHANGE_NOTHING = "UPDATE repsync_store SET value = value WHERE FALSE";
@@ -35,17 +24,24 @@ export type SqliteStoreOptions = SqliteOptions & Omit<StoreOptions, "isFilling">
 export class SqliteStorage implements FullStorage {
   readonly identity: StoreIdentity;
   readonly documents: SqliteDocuments;
-  readonly tables: SqliteTableStore;
+  readonly tables: SqliteTables;
   readonly tombstones: SqliteTombstones;
   readonly #database: SqliteDatabase;
-  readonly #file: StoreFile;
+  readonly #openSqlite: OpenSqlite;
+  /** Null for `:memory:`. */
+  readonly #path: string | null;
 
-  private constructor(database: SqliteDatabase, identity: StoreIdentity, file: StoreFile) {
+  private constructor(
+    [openSqlite, path]: readonly [OpenSqlite, string | null],
+    database: SqliteDatabase,
+    identity: StoreIdentity,
+  ) {
     this.identity = identity;
     this.documents = new SqliteDocuments(database);
     this.#database = database;
-    this.#file = file;
-    this.tables = new SqliteTableStore(database);
+    this.#openSqlite = openSqlite;
+    this.#path = path;
+    this.tables = new SqliteTables(database);
     this.tombstones = new SqliteTombstones(database);
   }
 
@@ -59,23 +55,19 @@ export class SqliteStorage implements FullStorage {
     path: string,
     { tables = [], collections = [], ...options }: SqliteStoreOptions,
   ): Promise<SqliteStorage> {
-    if (path !== ":memory:") {
-      await examineFile(openSqlite, resolve(path), {
-        ...options,
-        examine: (database) => examineTables(database, tables),
-      });
+    const filePath = path === ":memory:" ? null : resolve(path);
+    if (filePath !== null) {
+      const examine = (database: SqliteDatabase) => examineTables(database, tables);
+      await examineFile(openSqlite, filePath, { ...options, examine });
     }
     const database = await SqliteDatabase.open(openSqlite, path, options);
     try {
       const identity = await database.write(() => {
         const found = prepareFacts(database);
-        for (const sql of INTERNAL_TABLES) database.run(sql);
-        addMomentName(database);
-        readForeignTables(database);
+        prepareOwnTables(database);
         return found;
       });
-      const file = { openSqlite, path: path === ":memory:" ? null : resolve(path) };
-      const storage = new SqliteStorage(database, identity, file);
+      const storage = new SqliteStorage([openSqlite, filePath], database, identity);
       await storage.documents.prepare(collections);
       return storage;
     } catch (error) {
@@ -90,12 +82,18 @@ export class SqliteStorage implements FullStorage {
   }
 
   async backUp(job: BackUpJob): Promise<CopyCounts> {
-    return await backUp(this.#file, job);
+    return await backUp({ openSqlite: this.#openSqlite, path: this.#filePath }, job);
   }
 
   async dump(): Promise<Dump> {
-    const { openSqlite } = this.#file;
-    return await dumpFile(openSqlite, pathOf(this.#file), this.documents.collections);
+    return await dumpFile(this.#openSqlite, this.#filePath, this.documents.collections);
+  }
+
+  /** Throws `invalid_request` for `:memory:`. */
+  get #filePath(): string {
+    if (this.#path !== null) return this.#path;
+    const text = "The store is kept in the memory of one process: no other one can read it";
+    throw new AppError("invalid_request", text);
   }
 
   watchDamage(onDamage: (failure: AppError) => void): void {
@@ -114,35 +112,4 @@ export class SqliteStorage implements FullStorage {
   async close(): Promise<void> {
     await this.#database.close();
   }
-}
-
-class SqliteTableStore extends TableReader implements TableStore {
-  readonly #database: SqliteDatabase;
-  /** The tables prepared last: an equal table needs no other look while no schema has changed. */
-  #prepared = { version: -1, tables: new Set<string>() };
-
-  constructor(database: SqliteDatabase) {
-    super(database);
-    this.#database = database;
-  }
-
-  async prepare(tables: readonly Table[]): Promise<void> {
-    const known = this.#prepared;
-    const version = await this.#database.write((body) => {
-      const isSame = schemaVersion(this.#database) === known.version;
-      const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
-      const changed = tables.filter((table) => !isKnown(table));
-      prepareTables(this.#database, changed);
-      for (const { name } of changed) body.noteChanged(name);
-      return schemaVersion(this.#database);
-    }, START_CALLS);
-    this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
-  }
-
-  stampsOthers(): boolean {
-    return true;
-  }
-
-  /** Triggers make tombstones in the commit of the delete. */
-  async settled(): Promise<void> {}
 }

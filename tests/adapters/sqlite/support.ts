@@ -5,7 +5,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/driver.ts";
+import type { OpenSqlite } from "../../../src/adapters/sqlite/driver/connection.ts";
 import { SqliteStorage, type SqliteStoreOptions } from "../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";

@@ -1,7 +1,7 @@
 // The stores of live ends.
 import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { SqliteConnection } from "../../../src/adapters/sqlite/driver/driver.ts";
+import type { SqliteConnection } from "../../../src/adapters/sqlite/driver/connection.ts";
 import { SqliteStorage } from "../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { changeTime, rowTime } from "../../../src/domain/sync/rows/row-time.ts";

@@ -1,8 +1,7 @@
 // Copies in a thread of its own, as SQLite blocks the thread during the one call.
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { openBunSqlite } from "../driver/bun-driver.ts";
-import type { WorkerEnd } from "./back-up.ts";
-import { type CopyOrder, copyFile } from "./sealed-file.ts";
+import { type CopyOrder, copyFile, type WorkerEnd } from "./sealed-file.ts";
 
 declare const self: Worker;
 

@@ -1,11 +1,10 @@
 // Fills a file beside an empty store and then renames it, so that a half store never exists. D-10.7.
-
 import { createReadStream, createWriteStream } from "node:fs";
-import { open, rename, rm, stat, truncate } from "node:fs/promises";
+import { open, readdir, rename, rm, stat, truncate } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { AppError } from "../../../domain/shared/errors.ts";
-import { fileFailure } from "../../../domain/shared/store-format.ts";
+import { checkFormat, fileFailure, storeNotEmpty } from "../../../domain/shared/store-format.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { EmptyStore, IsKept } from "../../../ports/copies/store-copies.ts";
@@ -21,15 +20,14 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
+import { OpenConnection, type OpenSqlite, type SqliteValue } from "../driver/connection.ts";
 import { makeDatabaseFile } from "../driver/database-file.ts";
-import type { OpenSqlite, SqliteValue } from "../driver/driver.ts";
 import { storeError } from "../driver/errors.ts";
-import { OpenConnection } from "../driver/open-connection.ts";
-import { quotedName } from "../driver/sql.ts";
+import { quotedName } from "../driver/schema.ts";
+import { readFacts } from "../driver/store-facts.ts";
 import { boundValues, valueEncoder } from "../tables/column-values.ts";
 import { keptTime, TombstoneNames } from "../tables/tombstone-sql.ts";
-import { claimEmptyFile, removeRemains } from "./claim-empty-file.ts";
-import { dumpConnection } from "./file-dump.ts";
+import { dumpConnection, holdAlone, isRowTable, tableNames } from "./file-dump.ts";
 import { BACKUP_TABLE, SEAL_BYTES } from "./sealed-file.ts";
 
 interface EmptyFileOptions {
@@ -214,6 +212,53 @@ export class EmptyFile implements EmptyStore {
     } catch (error) {
       throw storeError("store_unavailable", this.#opened.driver.resultCode(error), error);
     }
+  }
+}
+
+/**
+ * Holds a file until the connection is closed. Throws `invalid_request` when another process has it open, or when it has rows or
+ * an account other than the configured administrator.
+ */
+async function claimEmptyFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  adminUsername: string | null,
+): Promise<OpenConnection> {
+  const connection = new OpenConnection(await openSqlite(path));
+  try {
+    holdAlone(connection);
+    refuseFull(connection, adminUsername);
+    return connection;
+  } catch (error) {
+    const code = connection.driver.resultCode(error);
+    connection.close();
+    throw storeError("store_unavailable", code, error);
+  }
+}
+
+/** Removes what killed processes left beside a held file. Never rejects. */
+async function removeRemains(path: string): Promise<void> {
+  const folder = dirname(path);
+  const start = `.${basename(path)}.fill-`;
+  const names = await readdir(folder).catch(() => []);
+  for (const name of names.filter((found) => found.startsWith(start))) {
+    await rm(join(folder, name), { force: true }).catch(() => {});
+  }
+}
+
+function refuseFull(connection: OpenConnection, adminUsername: string | null): void {
+  const facts = new Map(readFacts(connection));
+  facts.delete("filled_by");
+  checkFormat(facts, true);
+  const names = tableNames(connection);
+  for (const name of names.filter(isRowTable)) {
+    if (connection.all(`SELECT 1 FROM ${quotedName(name)} LIMIT 1`).length === 0) continue;
+    throw storeNotEmpty(`table "${name}" has rows`);
+  }
+  if (!names.includes("repsync_accounts")) return;
+  const others = "SELECT 1 FROM repsync_accounts WHERE doc ->> 'username' <> ? LIMIT 1";
+  if (connection.all(others, [adminUsername ?? ""]).length > 0) {
+    throw storeNotEmpty("it has accounts");
   }
 }
 

@@ -1,6 +1,9 @@
 // Reads a whole file as of one moment. D-10.7.
+import { resolve } from "node:path";
+import { storeHeld } from "../../../domain/shared/store-format.ts";
 import { parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
   type Dump,
   type DumpedDeletes,
@@ -14,14 +17,13 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
-import type { OpenSqlite, SqliteRow } from "../driver/driver.ts";
-import { storeError } from "../driver/errors.ts";
-import { OpenConnection } from "../driver/open-connection.ts";
-import { quotedName } from "../driver/sql.ts";
+import { OpenConnection, type OpenSqlite, type SqliteRow } from "../driver/connection.ts";
+import { isBusy, storeError } from "../driver/errors.ts";
+import { quotedName } from "../driver/schema.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";
 import { deleteTriggerName } from "../tables/delete-triggers.ts";
-import type { Definition } from "../tables/found-table.ts";
+import type { Definition } from "../tables/table-fit.ts";
 import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 
 const TABLES = `SELECT name, definition FROM repsync_tables
@@ -148,6 +150,18 @@ function deletesOf(connection: OpenConnection, table: Table): DumpedDeletes | nu
   };
 }
 
+/** All tables but SQLite's own. */
+export function tableNames(connection: OpenConnection): readonly string[] {
+  const tables = `SELECT name FROM sqlite_schema
+    WHERE type = 'table' AND sql NOT LIKE 'CREATE VIRTUAL%' AND name NOT GLOB 'sqlite_*' ORDER BY name`;
+  return connection.all(tables).map(({ name }) => String(name));
+}
+
+/** True for tables of the registry and of other programs. */
+export function isRowTable(name: string): boolean {
+  return !name.startsWith("repsync_");
+}
+
 export function countItems(connection: OpenConnection, names: readonly string[]): number {
   const counts = names.map((name) =>
     connection.all(`SELECT count(*) AS n FROM ${quotedName(name)}`),
@@ -167,4 +181,41 @@ function* iterate({ driver }: OpenConnection, sql: string): Generator<SqliteRow>
 function decoded(row: SqliteRow, columns: readonly Column[]): Row {
   for (const name in row) row[name] = textWithNul(row[name] ?? null);
   return decodeRows([row], columns)[0] as Row;
+}
+
+// Holds an empty store, so that no service can start on it.
+
+/** Opens a prepared file and holds it. Throws `invalid_request` when another process has it open. */
+export async function openStoppedFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  collections: readonly AnyCollection[],
+): Promise<StoppedStore> {
+  const connection = new OpenConnection(await openSqlite(resolve(path)));
+  try {
+    holdAlone(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return {
+    dump: async () => dumpConnection(connection, collections),
+    // The lock lasts until `close`.
+    requireStopped: async () => {},
+    close: async () => connection.close(),
+  };
+}
+
+/** Holds a file, empty or not. Throws `invalid_request` when another process has it open. */
+export function holdAlone(connection: OpenConnection): void {
+  try {
+    connection.set({ busy_timeout: 0 });
+    // The change fails while another process has the file open in WAL mode.
+    const [mode] = connection.all("PRAGMA journal_mode = DELETE");
+    if (mode?.["journal_mode"] !== "delete") throw storeHeld(0);
+    connection.set({ locking_mode: "EXCLUSIVE" });
+    connection.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    throw isBusy(connection.driver.resultCode(error)) ? storeHeld(0, error) : error;
+  }
 }

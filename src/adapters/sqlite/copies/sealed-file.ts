@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { appendFile, open, stat } from "node:fs/promises";
+import type { AppErrorKind } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import {
   backupDamaged,
@@ -10,6 +11,7 @@ import {
   STORE_FORMAT,
 } from "../../../domain/shared/store-format.ts";
 import type {
+  BackUpJob,
   Backup,
   BackupFacts,
   CheckedBackup,
@@ -17,10 +19,9 @@ import type {
   CopyJob,
 } from "../../../ports/copies/store-copies.ts";
 import type { AnyCollection } from "../../../ports/documents.ts";
-import type { OpenSqlite } from "../driver/driver.ts";
-import type { OpenConnection } from "../driver/open-connection.ts";
-import { countItems, dumpFile } from "./file-dump.ts";
-import { isRowTable, tableNames, withBackup } from "./raw-connection.ts";
+import { OpenConnection, type OpenSqlite } from "../driver/connection.ts";
+import { storeError } from "../driver/errors.ts";
+import { countItems, dumpFile, isRowTable, tableNames } from "./file-dump.ts";
 
 export const BACKUP_TABLE = "repsync_backup";
 const BACKUP_VERSION = "2";
@@ -28,6 +29,59 @@ const BUSY_MS = 10_000;
 const CHUNK_BYTES = 1024 * 1024;
 /** A line feed and the digest. SQLite ignores bytes behind the last page. */
 export const SEAL_BYTES = 65;
+const WORKER = new URL("./copy-worker.ts", import.meta.url);
+const LOOK_EVERY_MS = 200;
+
+/** The last message of the thread. */
+export type WorkerEnd =
+  | { readonly counts: CopyCounts }
+  | { readonly kind: AppErrorKind | null; readonly message: string; readonly hint: string | null };
+
+/** Copies in another thread, where the driver has threads. */
+export async function backUp(
+  { openSqlite, path }: { readonly openSqlite: OpenSqlite; readonly path: string },
+  job: BackUpJob,
+): Promise<CopyCounts> {
+  const { facts, stop } = job;
+  stop?.throwIfAborted();
+  const order = { source: path, target: job.path, facts };
+  const probe = await openSqlite(path);
+  try {
+    if (probe.runAside === undefined) return await copyFile(openSqlite, order);
+    const work = probe.runAside(WORKER, order);
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    const onStop = () => {
+      work.stop();
+      reject(stop?.reason);
+    };
+    stop?.addEventListener("abort", onStop, { once: true });
+    const looking = setInterval(() => void tellBytes(path, job), LOOK_EVERY_MS);
+    try {
+      return resultOf((await Promise.race([work.ended, stopped])) as WorkerEnd);
+    } finally {
+      clearInterval(looking);
+      work.ended.catch(() => {});
+      stop?.removeEventListener("abort", onStop);
+    }
+  } finally {
+    probe.close();
+  }
+}
+
+function resultOf(end: WorkerEnd): CopyCounts {
+  if ("counts" in end) return end.counts;
+  if (end.kind === null) throw new Error(end.message);
+  throw new AppError(end.kind, end.message, { hint: end.hint });
+}
+
+/** Watches the size of the copy, as SQLite copies in one call and reports nothing. */
+async function tellBytes(source: string, { path, onProgress }: BackUpJob): Promise<void> {
+  const [whole, copied] = await Promise.all(
+    [source, path].map((file) => stat(file).catch(() => null)),
+  );
+  if (!whole || !copied) return;
+  onProgress?.({ rows: 0, part: Math.min(1, copied.size / Math.max(1, whole.size)) });
+}
 
 export interface CopyOrder {
   readonly source: string;
@@ -84,6 +138,25 @@ export function sealedFile(
     },
     dump: () => dumpFile(openSqlite, path, collections),
   };
+}
+
+/** Opens a backup, does the work and closes it. Throws `file_failed` for errors of the driver. */
+async function withBackup<T>(
+  openSqlite: OpenSqlite,
+  path: string,
+  work: (connection: OpenConnection) => T | Promise<T>,
+): Promise<T> {
+  const connection = new OpenConnection(await openSqlite(path));
+  try {
+    return await work(connection);
+  } catch (error) {
+    const told = storeError("store_unavailable", connection.driver.resultCode(error), error);
+    if (!(told instanceof AppError) || told === error) throw told;
+    const text = told.message.replace("The database is unavailable", "The backup failed");
+    throw new AppError("file_failed", text, { cause: error });
+  } finally {
+    connection.close();
+  }
 }
 
 function checkIsBackup(connection: OpenConnection): void {

@@ -2,9 +2,9 @@
 import { orElse } from "../../../domain/shared/errors.ts";
 import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
 import { DocumentForm, rangesOf } from "../../../ports/stored-documents.ts";
+import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
-import { quotedName } from "../driver/sql.ts";
+import { quotedName } from "../driver/schema.ts";
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const PREFIX = "repsync_";

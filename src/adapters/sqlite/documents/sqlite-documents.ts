@@ -14,8 +14,8 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { preparedIn } from "../../../ports/stored-documents.ts";
+import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
 import {
   makeVersions,
   raiseVersions,
@@ -25,7 +25,7 @@ import {
 import type { SqliteBody } from "../driver/run-body.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { RowBinder } from "../tables/row-binder.ts";
-import { readRowsBy, readRowsWithKeys } from "../tables/rows-by-value.ts";
+import { readRowsBy, readRowsWithKeys } from "../tables/statements.ts";
 import { CollectionTable, conditionsOf, makeView, type RangeSql } from "./collection-table.ts";
 
 const COLUMNS = "SELECT name FROM pragma_table_info(?)";

@@ -1,5 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
-import type { AsideWork, SqliteConnection, SqliteRow, SqliteValue } from "./driver.ts";
+import type { AsideWork, SqliteConnection, SqliteRow, SqliteValue } from "./connection.ts";
 
 export async function openBunSqlite(path: string, isReadOnly = false): Promise<SqliteConnection> {
   const options = isReadOnly ? { readonly: true } : { create: true, readwrite: true };

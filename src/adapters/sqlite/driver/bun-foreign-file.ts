@@ -9,7 +9,7 @@ import {
 } from "../../../domain/shared/json.ts";
 import type { Declaration } from "../../../domain/sync/guess/table-guess.ts";
 import type { ForeignDatabase, ForeignTable } from "../../../ports/files.ts";
-import { quotedName } from "./sql.ts";
+import { quotedName } from "./schema.ts";
 
 /** Integers come as `bigint`, as they may be beyond ±(2^53-1). */
 type ForeignValue = null | bigint | number | string | Uint8Array;

@@ -1,29 +1,29 @@
-import { resolve } from "node:path";
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { REQUEST_DEADLINE_MS } from "../../../domain/shared/limits.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import { Checkpoints } from "./checkpoints.ts";
-import { DatabaseFile, makeDatabaseFile } from "./database-file.ts";
-import type {
-  OpenSqlite,
-  SqliteConnection,
-  SqliteRow,
-  SqliteStatement,
-  SqliteValue,
-} from "./driver.ts";
-import { type FailureKind, FILE_HINT, isDamage, recordReason, storeError } from "./errors.ts";
 import {
   CHECKPOINT_PAGES,
-  OpenConnection,
-  PRAGMAS,
-  READ_ONLY_PRAGMAS,
-  READER_PRAGMAS,
-} from "./open-connection.ts";
-import { type BodyTools, runBody, type SqliteBody, type SqliteWork } from "./run-body.ts";
-import { TableChanges } from "./table-changes.ts";
-import { runSteps, TimeLimit, WriteQueue, whileBusy } from "./write-queue.ts";
+  type OpenConnection,
+  type OpenSqlite,
+  type SqliteRow,
+  type SqliteStatement,
+  type SqliteValue,
+  TableStates,
+} from "./connection.ts";
+import { Checkpoints, type DatabaseFile, type OpenFile, openFile } from "./database-file.ts";
+import { type FailureKind, isDamage, recordReason, storeError } from "./errors.ts";
+import {
+  type BodyTools,
+  nextTurn,
+  runBody,
+  type SqliteBody,
+  type SqliteWork,
+  TimeLimit,
+  WorkQueue,
+  whileBusy,
+} from "./run-body.ts";
 
 /** Pushes change the same pages again and again: with a longer log they are a quarter faster. */
 const PUSH_CHECKPOINT_PAGES = 4_000;
@@ -37,8 +37,6 @@ export interface SqliteOptions {
   readonly clock: Clock;
 }
 
-const OPEN_PROBLEM = "The database cannot be opened";
-
 /**
  * A SQLite file and its transactions. Work of `read` and `write` is synchronous and never interleaves with other work of this
  * process; it runs again when the file was busy. Only a body gives others turns: reads then go by another connection, which sees
@@ -49,41 +47,39 @@ export class SqliteDatabase implements SqliteWork {
   readonly foreignTables = new Set<string>();
   /** Called with each failure of a damaged file. */
   onDamage: (failure: AppError) => void = () => {};
-  readonly #writer: OpenConnection;
-  /** Null for `:memory:`, which has one connection. */
-  #reader: OpenConnection | null = null;
-  /** For read bodies, one at a time. Null for `:memory:`. */
-  #bodyReader: OpenConnection | null = null;
-  readonly #readQueue = new WriteQueue();
-  /** The connection of the present work. */
-  #current: OpenConnection;
-  readonly #queue = new WriteQueue();
-  readonly #checkpoints: Checkpoints;
+  readonly states: TableStates;
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
+  readonly #writer: OpenConnection;
+  /** Null for `:memory:`. */
+  readonly #reader: OpenConnection | null;
+  /** For read bodies, one at a time. Null for `:memory:`. */
+  readonly #bodyReader: OpenConnection | null;
+  /** The connection of the present work. */
+  #current: OpenConnection;
+  readonly #queue = new WorkQueue();
+  readonly #readQueue = new WorkQueue();
+  readonly #checkpoints: Checkpoints;
   readonly #busyDeadlineMs: number;
   readonly #clock: Clock;
-  readonly #isReadOnly: boolean;
-  readonly #changes = new TableChanges(this);
   #calls = 0;
   readonly #turns: Turns;
   #isClosed = false;
   #closing: Promise<void> | null = null;
 
-  private constructor(
-    connection: SqliteConnection,
-    file: DatabaseFile | null,
+  constructor(
+    { file, writer, readers }: OpenFile,
     { busyDeadlineMs = REQUEST_DEADLINE_MS, clock }: SqliteOptions,
-    isReadOnly = false,
   ) {
-    this.#writer = new OpenConnection(connection);
-    this.#current = this.#writer;
-    this.#checkpoints = new Checkpoints(this.#writer, file?.path ?? null);
     this.#file = file;
+    this.#writer = writer;
+    [this.#reader, this.#bodyReader] = readers ?? [null, null];
+    this.#current = writer;
+    this.states = new TableStates(writer);
+    this.#checkpoints = new Checkpoints(writer, file?.path ?? null);
     this.#busyDeadlineMs = busyDeadlineMs;
     this.#clock = clock;
-    this.#turns = new Turns(this, () => this.nextTurn());
-    this.#isReadOnly = isReadOnly;
+    this.#turns = this.turns();
   }
 
   /** Opens or makes a file with its folder, or `:memory:`. Throws `store_unavailable` when it cannot be opened or is no database. */
@@ -92,37 +88,8 @@ export class SqliteDatabase implements SqliteWork {
     path: string,
     options: SqliteOptions,
   ): Promise<SqliteDatabase> {
-    const file = path === ":memory:" ? null : resolve(path);
-    try {
-      if (file !== null) await makeDatabaseFile(file);
-      const connection = await openSqlite(file ?? path);
-      const opened = file === null ? null : await DatabaseFile.find(file);
-      const database = new SqliteDatabase(connection, opened, options);
-      await database.#configure(file === null ? null : () => openSqlite(file));
-      return database;
-    } catch (cause) {
-      if (cause instanceof AppError) throw cause;
-      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
-    }
-  }
-
-  /** Opens an existing file for `read` alone: no byte of it or beside it changes. Throws `store_unavailable` when it cannot be opened. */
-  static async openReadOnly(
-    openSqlite: OpenSqlite,
-    path: string,
-    options: SqliteOptions,
-  ): Promise<SqliteDatabase> {
-    try {
-      const file = await DatabaseFile.find(resolve(path));
-      // A read-only connection does not copy an existing log into the file when it closes; only a writing one removes the log that
-      // reading makes.
-      const connection = await openSqlite(path, file.hasLog);
-      const database = new SqliteDatabase(connection, file, options, true);
-      database.#writer.set(READ_ONLY_PRAGMAS);
-      return database;
-    } catch (cause) {
-      throw new AppError("store_unavailable", OPEN_PROBLEM, { cause, hint: FILE_HINT });
-    }
+    const limit = new TimeLimit(options.busyDeadlineMs ?? REQUEST_DEADLINE_MS);
+    return new SqliteDatabase(await openFile(openSqlite, path, limit), options);
   }
 
   get cutsTextAtNul(): boolean {
@@ -204,26 +171,15 @@ export class SqliteDatabase implements SqliteWork {
     return this.#clock.nowMs();
   }
 
-  monotonicMs(): number {
-    return this.#clock.monotonicMs();
-  }
-
-  /** Resolves after other work of this process has had a turn. */
-  nextTurn(): Promise<void> {
-    return new Promise((resolve) => setImmediate(resolve));
+  /** Begins the first turn of work on many rows. */
+  turns(): Turns {
+    return new Turns(this.#clock, nextTurn);
   }
 
   /** True at one of `CALLS_PER_TURN` calls, and after some time. Without turns, calls in a row would hold up everything else. */
   #isTurnDue(): boolean {
     const isDue = ++this.#calls % CALLS_PER_TURN === 0 || this.#turns.isOver;
     return this.#file !== null && isDue;
-  }
-
-  /** The state of a table, within `read`. The same name twice means that no process has committed to the table in between. */
-  versionOf(tableName: string): string {
-    // By the writing connection: while it is in a write, no other process commits.
-    const [row] = this.#writer.all("PRAGMA data_version");
-    return `${row?.["data_version"]}.${this.#changes.stateOf(tableName)}`;
   }
 
   recordReason(error: unknown): string | null {
@@ -251,31 +207,14 @@ export class SqliteDatabase implements SqliteWork {
     this.#isClosed = true;
     await this.#checkpoints.close();
     try {
-      if (!this.#isReadOnly) this.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      // A file that is only read has no readers, and must stay as it is.
+      if (this.#reader !== null) this.run("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
       // Another process uses the file; the last one to close it copies the log.
     }
     this.#reader?.close();
     this.#bodyReader?.close();
     this.#writer.close();
-  }
-
-  async #configure(openReader: (() => Promise<SqliteConnection>) | null): Promise<void> {
-    const limit = new TimeLimit(this.#busyDeadlineMs);
-    const set = (connection: OpenConnection, pragmas: Readonly<Record<string, string | number>>) =>
-      this.#retried("store_unavailable", limit, () => connection.set(pragmas));
-    try {
-      await set(this.#writer, PRAGMAS);
-      if (openReader === null) return;
-      this.#reader = new OpenConnection(await openReader());
-      this.#bodyReader = new OpenConnection(await openReader());
-      // Some settings read the file, which another process may be opening.
-      await set(this.#reader, READER_PRAGMAS);
-      await set(this.#bodyReader, READER_PRAGMAS);
-    } catch (error) {
-      await this.close();
-      throw error;
-    }
   }
 
   #readOnce<T>(work: () => T): T {
@@ -301,16 +240,7 @@ export class SqliteDatabase implements SqliteWork {
   #bodyTools(end: TimeLimit, onRows: () => void): BodyTools {
     return {
       work: this,
-      inSteps: (steps, pause) =>
-        runSteps(this, steps, (isLong, turn) =>
-          pause(async () => {
-            if (isLong) {
-              this.#checkpoints.beginLongWrite();
-              await this.#file?.syncLog();
-            }
-            await turn();
-          }),
-        ),
+      turns: () => this.turns(),
       isOpen: () => !this.#isClosed,
       goOn: () => {
         this.#assertOpen();
@@ -318,7 +248,11 @@ export class SqliteDatabase implements SqliteWork {
           throw new AppError("store_unavailable", "The database took too long");
       },
       onRows,
-      onCommit: (tables) => this.#changes.note(tables),
+      onLongWrite: async () => {
+        this.#checkpoints.beginLongWrite();
+        await this.#file?.syncLog();
+      },
+      onCommit: (tables) => this.states.note(tables),
     };
   }
 

@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { SqliteConnection, SqliteRow } from "./driver.ts";
+import type { SqliteConnection, SqliteRow } from "./connection.ts";
 
 export async function openNodeSqlite(path: string, readOnly = false): Promise<SqliteConnection> {
   // Foreign keys are as SQLite and Bun have them: rows of one table come before those of another.

@@ -2,7 +2,7 @@
 // slots, by a hash of the username: the numbers outlive an erasure, and the name does not.
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteBody } from "./run-body.ts";
-import { quotedName, uniqueKeys } from "./sql.ts";
+import { quotedName, uniqueKeys } from "./schema.ts";
 
 const SLOTS = 4_096;
 /** Characters that the hash takes from the beginning of a username. */

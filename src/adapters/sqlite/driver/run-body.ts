@@ -1,6 +1,15 @@
-import type { Steps } from "../../../ports/runtime/turns.ts";
-import type { SqliteRow, SqliteStatement, SqliteValue } from "./driver.ts";
-import type { OpenConnection } from "./open-connection.ts";
+// Runs work on a connection: in its turn, again while another process holds the file, and as one transaction.
+import { AppError } from "../../../domain/shared/errors.ts";
+import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
+import { BodyQueues, type Steps, type Turns } from "../../../ports/runtime/turns.ts";
+import type {
+  OpenConnection,
+  SqliteConnection,
+  SqliteRow,
+  SqliteStatement,
+  SqliteValue,
+} from "./connection.ts";
+import { isBusy } from "./errors.ts";
 
 export interface SqliteWork {
   all(sql: string, values?: readonly SqliteValue[]): SqliteRow[];
@@ -32,12 +41,15 @@ type Pause = (wait: () => Promise<void>) => Promise<void>;
 
 export interface BodyTools {
   readonly work: Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul">;
-  inSteps<T>(steps: Steps<T>, pause: Pause): Promise<T>;
+  /** Begins the first turn of work on many rows. */
+  turns(): Turns;
   /** False once the database is closed, maybe during a turn. */
   isOpen(): boolean;
   /** Throws after a turn when the database was closed, or the time of the call is over. */
   goOn(): void;
   onRows(): void;
+  /** To be called in the pauses of a long write. */
+  onLongWrite(): Promise<void>;
   /** To be called right before the commit. */
   onCommit(tables: readonly string[]): void;
 }
@@ -89,8 +101,8 @@ export async function runBody<T>(
     statement,
     all: (sql, values = []) => statement(sql).all(values),
     run: (sql, values = []) => statement(sql).run(values),
-    turn: () => pause(() => new Promise((resolve) => setImmediate(resolve))),
-    inSteps: (steps) => tools.inSteps(steps, pause),
+    turn: () => pause(nextTurn),
+    inSteps: (steps) => runSteps(steps, tools, pause),
     beginRows: () => tools.onRows(),
     noteChanged: (tableName) => changed.add(tableName),
   };
@@ -105,5 +117,108 @@ export async function runBody<T>(
   } finally {
     state = "over";
     clearImmediate(watch);
+  }
+}
+
+/** Resolves after other work of this process has had a turn. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+// A push of 300,000 records would hold the event loop for seconds: its steps give others a turn every 12 ms, while a second
+// connection reads the state before. The commit itself is one piece, of about a millisecond a megabyte of log.
+
+/** A write is long after this many steps, or after one step that takes this long, such as a row of tens of megabytes. */
+const LONG_WRITE_STEPS = 20_000;
+const LONG_STEP_MS = 100;
+
+/** Does the steps of a write, with pauses for others, and returns the result of the last step. */
+async function runSteps<T>(
+  steps: Steps<T>,
+  tools: Pick<BodyTools, "turns" | "onLongWrite">,
+  pause: Pause,
+): Promise<T> {
+  const turns = tools.turns();
+  let count = 0;
+  let step = steps.next();
+  for (; !step.done; step = steps.next()) {
+    const isMany = ++count % LONG_WRITE_STEPS === 0;
+    if (!isMany && !turns.isOver) continue;
+    const isLong = isMany || turns.elapsedMs >= LONG_STEP_MS;
+    await pause(async () => {
+      if (isLong) await tools.onLongWrite();
+      await turns.next();
+    });
+  }
+  return step.value;
+}
+
+/** Lets one work at a time hold a connection, in the order of asking. */
+export class WorkQueue {
+  readonly #places = new BodyQueues();
+  #taken = 0;
+
+  get isTaken(): boolean {
+    return this.#taken > 0;
+  }
+
+  /** Throws `store_unavailable` when the wait for the connection takes too long. */
+  async run<T>(limit: TimeLimit, work: () => Promise<T>): Promise<T> {
+    const { turn, leave } = this.#places.enter("write");
+    this.#taken++;
+    try {
+      if (this.#taken > 1) await inTime(turn, limit.signal);
+      return await work();
+    } finally {
+      this.#taken--;
+      leave();
+    }
+  }
+}
+
+async function inTime(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  const text = "The database is unavailable: it is being written to";
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  const onAbort = () => reject(new AppError("store_unavailable", text));
+  if (signal.aborted) onAbort();
+  signal.addEventListener("abort", onAbort, { once: true });
+  try {
+    await Promise.race([late, turn]);
+  } finally {
+    signal.removeEventListener("abort", onAbort);
+  }
+}
+
+/** A time limit. It starts when its signal is first read, and counts real time, as a busy event loop makes waits longer. */
+export class TimeLimit {
+  readonly #durationMs: number;
+  #signal: AbortSignal | null = null;
+
+  constructor(durationMs: number) {
+    this.#durationMs = durationMs;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.timeout(Math.min(this.#durationMs, MAX_TIMER_MS));
+    return this.#signal;
+  }
+}
+
+/** The longest wait between tries; short, to catch the pauses of a busy writer. */
+const BUSY_WAIT_MAX_MS = 10;
+
+/** Repeats work while another process holds the file, until the limit. Throws the driver's errors. */
+export async function whileBusy<T>(
+  driver: Pick<SqliteConnection, "resultCode">,
+  limit: TimeLimit,
+  work: () => T | Promise<T>,
+): Promise<T> {
+  for (let waitMs = 1; ; waitMs = Math.min(waitMs + 1, BUSY_WAIT_MAX_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isBusy(driver.resultCode(error)) || limit.signal.aborted) throw error;
+    }
+    await new Promise((wake) => setTimeout(wake, waitMs));
   }
 }

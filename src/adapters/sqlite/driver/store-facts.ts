@@ -7,8 +7,9 @@ import {
   type StoreFacts,
   type StoreIdentity,
 } from "../../../domain/shared/store-format.ts";
+import type { OpenSqlite } from "./connection.ts";
 import { SqliteDatabase, type SqliteOptions } from "./database.ts";
-import type { OpenSqlite } from "./driver.ts";
+import { openFileReadOnly } from "./database-file.ts";
 import type { SqliteWork } from "./run-body.ts";
 
 const STORE_FACTS_TABLE = `CREATE TABLE IF NOT EXISTS repsync_store (
@@ -49,15 +50,15 @@ export function prepareFacts(database: SqliteDatabase): StoreIdentity {
   return { deploymentId, isNew };
 }
 
-// Checks that this program may use a file before a byte of the file or beside it changes. D-11.4. Nothing is converted, so nobody needs
-// to know which processes have the file open.
-
 interface ExamineOptions extends SqliteOptions {
   /** Checks what else has to fit, within a read. */
   readonly examine: (database: SqliteDatabase) => void;
 }
 
-/** Throws `invalid_request` for a format that this program does not know, and what `examine` throws. */
+/**
+ * Checks that this program may use a file, before a byte of the file or beside it changes. D-11.4. Nothing is converted, so nobody needs
+ * to know which processes have the file open. Throws `invalid_request` for an unknown format, and what `examine` throws.
+ */
 export async function examineFile(
   openSqlite: OpenSqlite,
   path: string,
@@ -66,7 +67,7 @@ export async function examineFile(
   const found = await stat(path).catch(() => null);
   // An empty file is a new store.
   if (found === null || found.size === 0) return;
-  const database = await SqliteDatabase.openReadOnly(openSqlite, path, options);
+  const database = new SqliteDatabase(await openFileReadOnly(openSqlite, path), options);
   try {
     await database.read(() => {
       checkFileFormat(database);

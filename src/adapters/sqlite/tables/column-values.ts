@@ -5,7 +5,7 @@ import { isRawNumber, numberText, parseJsonOr, rawNumber } from "../../../domain
 import { readStoredText, storedText } from "../../../domain/sync/rows/convert.ts";
 import { holdsDecimals } from "../../../domain/sync/table/column-types.ts";
 import type { Column, ColumnValue, Row } from "../../../domain/sync/table/table.ts";
-import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

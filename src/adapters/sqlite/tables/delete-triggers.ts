@@ -6,10 +6,15 @@
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { quotedName, type UniqueKey, uniqueKeys } from "../driver/sql.ts";
+import {
+  OwnTriggers,
+  quotedName,
+  triggerName,
+  type UniqueKey,
+  uniqueKeys,
+} from "../driver/schema.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
-import { OwnTriggers, triggerName } from "./own-triggers.ts";
 import {
   deletionTimeSql,
   IS_CAUSED,

@@ -9,24 +9,32 @@ import {
 } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
+import { OwnTriggers } from "../driver/schema.ts";
 import { declaredType } from "./column-values.ts";
 import { prepareDeletes } from "./delete-triggers.ts";
-import { type Definition, type FoundTable, keyIndexName } from "./found-table.ts";
 import { ORDER_COLUMN, orderExpression } from "./order-column.ts";
-import { dropOwnTriggers } from "./own-triggers.ts";
 import { prepareStamps } from "./stamp-triggers.ts";
-import { type ExaminedTable, examineTable, indexSql, keyIndexSql, typeName } from "./table-fit.ts";
+import {
+  type Definition,
+  type ExaminedTable,
+  examineTable,
+  type FoundTable,
+  indexSql,
+  keyIndexName,
+  keyIndexSql,
+  typeName,
+} from "./table-fit.ts";
+import { addMomentName, TOMBSTONE_TABLES } from "./tombstone-sql.ts";
 
-export const DEFINITION_TABLES = [
-  `CREATE TABLE IF NOT EXISTS repsync_tables (
+const DEFINITIONS = `CREATE TABLE IF NOT EXISTS repsync_tables (
     name TEXT PRIMARY KEY, definition TEXT NOT NULL
-  ) WITHOUT ROWID`,
-];
-
+  ) WITHOUT ROWID`;
 const FOREIGN = "SELECT name FROM repsync_tables WHERE json_extract(definition, '$.isForeign')";
 
-/** Reads which tables another program made, within the write that opens the store. */
-export function readForeignTables(database: SqliteDatabase): void {
+/** Makes the tables about tables, and reads which ones another program made, within the write that opens the store. */
+export function prepareOwnTables(database: SqliteDatabase): void {
+  for (const sql of [DEFINITIONS, ...TOMBSTONE_TABLES]) database.run(sql);
+  addMomentName(database);
   for (const { name } of database.all(FOREIGN)) database.foreignTables.add(String(name));
 }
 
@@ -103,7 +111,9 @@ function setOrderColumn(database: SqliteDatabase, table: Table, found: FoundTabl
   if (isThere && found.definition?.order === orderExpression(table)) return;
   const alter = `ALTER TABLE "${table.name}"`;
   if (isThere) {
-    dropOwnTriggers(database, table.name);
+    // SQLite drops no column that a trigger names.
+    new OwnTriggers(database, table.name, "delete").drop();
+    new OwnTriggers(database, table.name, "stamp").drop();
     dropIndex(database, orderIndexName(table));
     database.run(`${alter} DROP COLUMN ${ORDER_COLUMN}`);
   }

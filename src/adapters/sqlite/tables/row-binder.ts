@@ -1,9 +1,9 @@
 // Binds records to the statements that write them, and knows whether rules of other programs follow.
 import type { Column, ConflictRule, Table } from "../../../domain/sync/table/table.ts";
 import type { RowWrite } from "../../../ports/tables/table-writes.ts";
-import type { SqliteValue } from "../driver/driver.ts";
+import type { SqliteValue } from "../driver/connection.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { schemaVersion } from "../driver/sql.ts";
+import { schemaVersion } from "../driver/schema.ts";
 import { valueEncoder } from "./column-values.ts";
 import { type ForeignTables, rowOrder } from "./order-column.ts";
 

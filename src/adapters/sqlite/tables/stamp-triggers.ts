@@ -4,8 +4,8 @@
 // row first. A trigger before that notes the time of the row, and that of its tombstone, which another trigger may remove.
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
+import { OwnTriggers } from "../driver/schema.ts";
 import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
-import { OwnTriggers } from "./own-triggers.ts";
 import { deletionTimeSql, TombstoneNames, TRIGGER_NOW } from "./tombstone-sql.ts";
 
 /** Times that a statement finds of a key before it writes the row; those of earlier statements are stale. */

@@ -1,10 +1,9 @@
-// The SQL that reads a table. Names come from the registry: letters, digits and underscores.
-import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
-import type { Column, Table } from "../../../domain/sync/table/table.ts";
+// Reads of a table, and their SQL. Names come from the registry: letters, digits and underscores.
+import { keyText } from "../../../domain/sync/rows/row-key.ts";
+import { type Column, columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { columnsOf, type RowColumns } from "../../../ports/tables/table-store.ts";
-import type { SqliteValue } from "../driver/driver.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
-import { readColumns } from "./column-values.ts";
+import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN, qualifiedOrder } from "./order-column.ts";
 
 /** Consecutive rows: one range of one of the two indexes of every table. */
@@ -20,22 +19,6 @@ export interface RowRange {
   readonly hasEndTime?: boolean;
   /** Leaves out rows without a key. */
   readonly hasKey: boolean;
-}
-
-export interface Start {
-  readonly range: RowRange;
-  readonly values: readonly SqliteValue[];
-}
-
-/** Starts at the first row, or at a canonical time, which a table without a timestamp ignores. */
-export function firstStart(table: Table, sinceTime: string | null, hasKey: boolean): Start {
-  if (sinceTime === null || table.timestampColumn === null) {
-    return { range: { order: "table", from: "first", hasKey }, values: [] };
-  }
-  return {
-    range: { order: "table", from: "time", hasKey },
-    values: [zonelessFrom(table, sinceTime)],
-  };
 }
 
 type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
@@ -134,4 +117,38 @@ function tuple(names: readonly string[]): string {
 
 function marks(names: readonly unknown[]): string {
   return tuple(names.map(() => "?"));
+}
+
+/** Whole rows with one of the values; none in a table without the column. */
+export function readRowsBy(
+  work: SqliteWork,
+  table: Table,
+  [columnName, values]: readonly [string, readonly string[]],
+): Row[] {
+  const column = columnOf(table, columnName);
+  if (column === null) return [];
+  const sql = `${selectWhole(work, table)} WHERE ${isValue(columnName)}`;
+  const encode = valueEncoder(column);
+  return [...new Set(values)].flatMap((value) =>
+    decodeRows(work.all(sql, [encode(value)]), table.columns),
+  );
+}
+
+/** Whole rows with the keys, each once. */
+export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly Row[]): Row[] {
+  const isKey = table.keyColumns.map(({ name }) => `[${name}] = ?`).join(" AND ");
+  const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
+  const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
+  return [...wanted.values()].flatMap((key) =>
+    decodeRows(work.all(sql, boundValues(table.keyColumns, key)), table.columns),
+  );
+}
+
+function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
+  return `SELECT ${readColumns(table.columns, cutsTextAtNul)} FROM "${table.name}"`;
+}
+
+/** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
+export function isValue(columnName: string): string {
+  return `[${columnName}] = ?1 AND [${columnName}] COLLATE BINARY = ?1`;
 }

@@ -19,12 +19,12 @@ import {
   type WriteFailure,
   type Written,
 } from "../../../ports/tables/table-writes.ts";
-import type { SqliteStatement, SqliteValue } from "../driver/driver.ts";
+import type { SqliteStatement, SqliteValue } from "../driver/connection.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import type { BoundWrite, RowBinder } from "./row-binder.ts";
-import { readRowsWithKeys } from "./rows-by-value.ts";
+import { readRowsWithKeys } from "./statements.ts";
 import { keptTime } from "./tombstone-sql.ts";
-import { TombstoneWrites } from "./tombstone-writes.ts";
+import { TombstoneWrites } from "./tombstones.ts";
 
 type TableWriteRules = Pick<DecisionRule<never>, "conflict" | "stamps">;
 /** `passed over`: a trigger left the record out without an error. */
@@ -77,7 +77,10 @@ export class TableWrite {
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = zonelessFrom(table, this.#aheadLimit);
-    this.#writesTime = writesTime(table);
+    const { timestampColumn, keyColumns, updateColumns } = table;
+    const written = [...keyColumns, ...updateColumns];
+    this.#writesTime =
+      updateColumns.length === 0 || written.some(({ name }) => name === timestampColumn);
     this.#hasForeignTrigger = binder.hasForeignTrigger(database);
   }
 
@@ -284,11 +287,6 @@ export class TableWrite {
 
 function keyOf({ shape, values }: BoundWrite): readonly SqliteValue[] {
   return shape.keyPlaces.map((place) => values[place] ?? null);
-}
-
-function writesTime({ timestampColumn, keyColumns, updateColumns }: Table): boolean {
-  const written = [...keyColumns, ...updateColumns];
-  return updateColumns.length === 0 || written.some(({ name }) => name === timestampColumn);
 }
 
 /** The `repsync_order` that the record gives the row; '' without a time. */

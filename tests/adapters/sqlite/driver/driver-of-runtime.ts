@@ -1,4 +1,4 @@
-import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/connection.ts";
 
 /** The driver of the runtime that the test runs on. */
 export async function driverOfRuntime(): Promise<OpenSqlite> {

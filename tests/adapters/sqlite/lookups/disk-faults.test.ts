@@ -1,7 +1,7 @@
 // D-6.3, D-6.5, D-5.8, D-8.3: what a disk that fails or stalls makes of lookups.
 import { describe, expect, spyOn, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/connection.ts";
 import {
   openParts,
   PROFILES,

@@ -5,7 +5,7 @@ import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver
 import type {
   OpenSqlite,
   SqliteConnection,
-} from "../../../../src/adapters/sqlite/driver/driver.ts";
+} from "../../../../src/adapters/sqlite/driver/connection.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";

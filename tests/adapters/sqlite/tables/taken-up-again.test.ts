@@ -1,7 +1,7 @@
 // A registry that is taken up while the service serves: what is as it was costs nothing. D-14.6.
 import { expect, test } from "bun:test";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { SqliteStatement } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import type { SqliteStatement } from "../../../../src/adapters/sqlite/driver/connection.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";
 import { LISTINGS, makeTable } from "../../../support/rows/make-table.ts";
 import { SqliteFile } from "../support.ts";

@@ -3,7 +3,7 @@
 import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { openBunSqlite } from "../../../../src/adapters/sqlite/driver/bun-driver.ts";
-import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/driver.ts";
+import type { OpenSqlite } from "../../../../src/adapters/sqlite/driver/connection.ts";
 import { SqliteStorage } from "../../../../src/adapters/sqlite/storage.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { Secrets } from "../../../../src/repositories/kept-values.ts";

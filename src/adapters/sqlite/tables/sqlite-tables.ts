@@ -1,40 +1,37 @@
-// Reads pages with their totals from one snapshot, and rows by key. Totals and positions are reused while the table is unchanged.
-import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { Turns } from "../../../ports/runtime/turns.ts";
+import { START_CALLS } from "../../../ports/documents.ts";
 import {
   type CountQuery,
   type PageOf,
-  type PageStart,
   partCursor,
   type RowColumns,
   type RowPosition,
   type RowsQuery,
-  readPartCursor,
-  START,
+  type TableStore,
 } from "../../../ports/tables/table-store.ts";
+import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import type { SqliteRow, SqliteValue } from "../driver/driver.ts";
+import { schemaVersion } from "../driver/schema.ts";
 import { boundValues, decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
-import { positionJson, readPosition } from "./part-cursor.ts";
-import { firstStart, type RowRange, type Start, TableSql } from "./statements.ts";
+import {
+  firstStart,
+  type Place,
+  positionJson,
+  type SkippingStart,
+  type Start,
+  startAtCursor,
+  startBehind,
+} from "./page-start.ts";
+import { prepareTables } from "./prepare.ts";
+import { type RowRange, TableSql } from "./statements.ts";
 
 /** Rows of the first portion of a page, which shows their size. */
 const FIRST_PORTION_ROWS = 16;
 /** The JSON of a later portion, in bytes, about. */
 const PORTION_BYTES = 4 * 1024 * 1024;
-
-/** A row's position in the order of its table or key: the stored values that it is ordered by. */
-type Place = readonly SqliteValue[];
-
-type AtCursor = Extract<PageStart, { readonly cursor: string | null }>;
-
-interface SkippingStart extends Start {
-  readonly skipRows: number;
-}
 
 interface OpenPage {
   readonly table: Table;
@@ -53,16 +50,38 @@ interface OpenPage {
   isEnded: boolean;
 }
 
-export class TableReader {
+export class SqliteTables implements TableStore {
   readonly #database: SqliteDatabase;
   readonly #sql = new WeakMap<Table, TableSql>();
   readonly #bookmarks = new PageBookmarks<Place>();
   /** Positions of read rows, as values of other tools do not show their position. */
   readonly #places = new WeakMap<RowPosition, Place>();
+  /** The tables prepared last: an equal table needs no other look while no schema has changed. */
+  #prepared = { version: -1, tables: new Set<string>() };
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
   }
+
+  async prepare(tables: readonly Table[]): Promise<void> {
+    const known = this.#prepared;
+    const version = await this.#database.write((body) => {
+      const isSame = schemaVersion(this.#database) === known.version;
+      const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
+      const changed = tables.filter((table) => !isKnown(table));
+      prepareTables(this.#database, changed);
+      for (const { name } of changed) body.noteChanged(name);
+      return schemaVersion(this.#database);
+    }, START_CALLS);
+    this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
+  }
+
+  stampsOthers(): boolean {
+    return true;
+  }
+
+  /** Triggers make tombstones in the commit of the delete. */
+  async settled(): Promise<void> {}
 
   /** Gives others turns. A table that changes in one of them is read anew without turns. */
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
@@ -70,7 +89,7 @@ export class TableReader {
     const hasKey = !("offsetRows" in from || "cursor" in from);
     const first = firstStart(table, sinceTime, hasKey);
     const start = this.#startOf(table, first, query);
-    const turns = new Turns(this.#database, () => this.#database.nextTurn());
+    const turns = this.#database.turns();
     let opened: OpenPage | null = null;
     let isChanged = false;
     for (;;) {
@@ -122,7 +141,7 @@ export class TableReader {
     const { from } = query;
     if ("offsetRows" in from) return { ...first, skipRows: from.offsetRows };
     if ("after" in from) return startBehind(first, from.after && this.#placeOf(table, from.after));
-    if ("cursor" in from) return startAtCursor(table, first, { ...query, from });
+    if ("cursor" in from) return startAtCursor(table, first, from.cursor, query.order);
     const [after, through] = [from.afterKey, from.throughKey].map((row) =>
       row === null ? [] : this.#keyOf(table, row),
     ) as [Place, Place];
@@ -222,7 +241,7 @@ export class TableReader {
 
   /** All rows from a time on, in their present state. Within `read`. */
   #sequenceOf({ name, timestampColumn }: Table, sinceTime: string | null): PageSequence {
-    const version = this.#database.versionOf(name);
+    const version = this.#database.states.of(name);
     return { tableName: name, sinceTime: timestampColumn === null ? null : sinceTime, version };
   }
 
@@ -262,38 +281,6 @@ export class TableReader {
   #sqlOf(table: Table): TableSql {
     return this.#sql.getOrInsertComputed(table, () => new TableSql(table, this.#database));
   }
-}
-
-function startAtCursor(
-  table: Table,
-  first: Start,
-  { from: { cursor }, order = "time" }: RowsQuery & { readonly from: AtCursor },
-): SkippingStart {
-  const isByTime = order.endsWith("time") && table.timestampColumn !== null;
-  const columns = table.keyColumns.length + Number(isByTime);
-  const { position, skip: skipRows } =
-    cursor === null ? START : readPartCursor(cursor, (json) => readPosition(json, columns));
-  if (order === "time") return startBehind(first, position, skipRows);
-  const isReverse = order.startsWith("-");
-  const hasEndTime = isReverse && isByTime && first.range.from === "time";
-  const range: RowRange = {
-    order: isByTime ? "table" : "key",
-    from: position === null ? "first" : "position",
-    isReverse,
-    hasEndTime,
-    hasKey: true,
-  };
-  return { range, values: [...(position ?? []), ...(hasEndTime ? first.values : [])], skipRows };
-}
-
-/** Starts after the position or at the first row, whichever is later. A single condition makes a single range of the index. */
-function startBehind(first: Start, position: Place | null, skipRows = 0): SkippingStart {
-  const [time] = first.values;
-  const order = position?.[0];
-  const isEarlier =
-    typeof order === "string" && typeof time === "string" && compareUtf8(order, time) < 0;
-  if (position === null || isEarlier) return { ...first, skipRows: isEarlier ? 0 : skipRows };
-  return { range: { ...first.range, from: "position" }, values: position, skipRows };
 }
 
 function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {

@@ -1,0 +1,104 @@
+// The schema of a file: names in statements, unique keys of tables, and the triggers that repsync makes on them.
+import type { SqliteDatabase } from "./database.ts";
+import type { SqliteWork } from "./run-body.ts";
+
+/** Quotes a name, which may have any characters. */
+export function quotedName(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`;
+}
+
+/** The same number twice means that no process has changed a schema in between. */
+export function schemaVersion(work: SqliteWork): number {
+  return Number(work.all("PRAGMA schema_version")[0]?.["schema_version"]);
+}
+
+/** The column of an INTEGER PRIMARY KEY, which has no index. */
+const ROW_NUMBER =
+  "SELECT name AS column FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
+/** A null column stands for an expression. */
+const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, 'BINARY') AS collation,
+    EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated
+  FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key`;
+
+export interface UniqueKey {
+  readonly columns: readonly string[];
+  /** True where the row `NEW` of a trigger is in the way of the row `taken`. */
+  readonly isTaken: string;
+  /** Updates that may change the key, in a trigger: of its columns, or any where one is generated. */
+  readonly ofColumns: string;
+}
+
+/** Each unique key without expressions. */
+export function uniqueKeys(database: SqliteDatabase, tableName: string): readonly UniqueKey[] {
+  const parts = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
+  const numbers = database.all(ROW_NUMBER, [tableName]).map((number) => [number]);
+  return [...parts.values(), ...numbers]
+    .filter((part) => part.every(({ column }) => column !== null))
+    .map((part) => {
+      const columns = part.map(({ column }) => String(column));
+      const isTaken = part.map(({ column, collation = null }) => {
+        const name = quotedName(String(column));
+        return `taken.${name} = NEW.${name}${collation === null ? "" : ` COLLATE ${collation}`}`;
+      });
+      const isGenerated = part.some(({ is_generated }) => is_generated === 1);
+      const ofColumns = isGenerated ? "" : `OF ${columns.map(quotedName).join(", ")}`;
+      return { columns, isTaken: isTaken.join(" AND "), ofColumns };
+    });
+}
+
+type TriggerUse = "delete" | "stamp";
+
+const FIND_TRIGGERS = `SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'
+  AND substr(name, 1, length(?1)) = ?1 AND substr(name, -length(?2)) = ?2`;
+
+/** The triggers `repsync_<use>.<name>.<table>` of a table. */
+export class OwnTriggers {
+  readonly #database: SqliteDatabase;
+  readonly #tableName: string;
+  readonly #use: TriggerUse;
+
+  constructor(database: SqliteDatabase, tableName: string, use: TriggerUse) {
+    this.#database = database;
+    this.#tableName = tableName;
+    this.#use = use;
+  }
+
+  /** The trigger's name and SQL. */
+  make(name: string, event: string, statements: readonly string[]): readonly [string, string] {
+    const full = triggerName(this.#tableName, this.#use, name);
+    const body = statements.map((sql) => `${sql};`).join(" ");
+    return [full, `CREATE TRIGGER ${quotedName(full)} ${event} BEGIN ${body} END`];
+  }
+
+  /**
+   * Makes exactly the wanted triggers of its use. False where those before lacked one, or had one with another text, beside `wanted`
+   * and each of `earlier` alike.
+   */
+  set(
+    wanted: ReadonlyMap<string, string>,
+    earlier: readonly ReadonlyMap<string, string>[] = [],
+  ): boolean {
+    const found = this.#find();
+    const hadAll = (triggers: ReadonlyMap<string, string>) =>
+      [...triggers].every(([name, sql]) => found.get(name) === sql);
+    const isSame = hadAll(wanted);
+    if (isSame && found.size === wanted.size) return true;
+    this.drop();
+    for (const sql of wanted.values()) this.#database.run(sql);
+    return isSame || earlier.some(hadAll);
+  }
+
+  drop(): void {
+    for (const name of this.#find().keys()) this.#database.run(`DROP TRIGGER ${quotedName(name)}`);
+  }
+
+  #find(): ReadonlyMap<string, string> {
+    const values = [`repsync_${this.#use}.`, `.${this.#tableName}`];
+    const rows = this.#database.all(FIND_TRIGGERS, values);
+    return new Map(rows.map(({ name, sql }) => [String(name), String(sql)]));
+  }
+}
+
+export function triggerName(tableName: string, use: TriggerUse, name: string): string {
+  return `repsync_${use}.${name}.${tableName}`;
+}
