@@ -1,10 +1,9 @@
+// Bodies of the three lookups from stored rows, and what owners may change., D-5.5, D-6.2.
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
 import { countingAccounts, readBoolean, readText, UNKNOWN_TIME } from "./platform-account.ts";
 import type { Score } from "./score.ts";
-
-// Bodies of the three lookups from stored rows, and what owners may change., D-5.5, D-6.2.
 
 /** In the field order of. */
 export interface ReputationBody {

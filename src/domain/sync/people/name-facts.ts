@@ -73,7 +73,8 @@ export function ownedRow(table: Table, here: Row, arriving: Row, facts: NameFact
   const kept = ownersColumns(table, here, arriving, facts);
   const differing = kept.filter((name) => differs(here, arriving, name));
   if (differing.length === 0) return arriving;
-  if (!hasOtherChanges(table.updateColumns, { table, here, arriving, kept })) return null;
+  const but = [...kept, table.timestampColumn];
+  if (!hasOtherChanges(table.updateColumns, here, arriving, but)) return null;
   const values = differing.map((name) => [name, here[name] ?? null] as const);
   return { ...arriving, ...Object.fromEntries(values), ...laterTime(table, arriving) };
 }
@@ -99,7 +100,7 @@ export function requireNoOwner(table: Table, facts: NameFacts | null): void {
 export function differsForOwner(table: Table, here: Row, there: Row, facts: NameFacts): boolean {
   const kept = ownersColumns(table, here, there, facts);
   if (!kept.some((name) => differs(here, there, name))) return false;
-  return !hasOtherChanges(table.movedColumns, { table, here, arriving: there, kept });
+  return !hasOtherChanges(table.movedColumns, here, there, [...kept, table.timestampColumn]);
 }
 
 /** The columns whose values here stay. `verified` belongs to the name that was verified. */
@@ -112,21 +113,14 @@ function ownersColumns(table: Table, here: Row, arriving: Row, facts: NameFacts)
   return isRenamed ? [...OWNER_COLUMNS, "verified"] : OWNER_COLUMNS;
 }
 
-interface Versions {
-  readonly table: Table;
-  readonly here: Row;
-  readonly arriving: Row;
-  readonly kept: readonly string[];
-}
-
+/** True when another column differs than those in `but`. */
 function hasOtherChanges(
   columns: readonly Column[],
-  { table, here, arriving, kept }: Versions,
+  here: Row,
+  arriving: Row,
+  but: readonly (string | null)[],
 ): boolean {
-  return columns.some(
-    ({ name }) =>
-      name !== table.timestampColumn && !kept.includes(name) && differs(here, arriving, name),
-  );
+  return columns.some(({ name }) => !but.includes(name) && differs(here, arriving, name));
 }
 
 /** False for an absent column, which is not changed. */

@@ -33,7 +33,7 @@ const ODDITIES: Readonly<Record<ColumnType, string>> = {
   json: "is not JSON",
 };
 
-export interface ValueTable extends Pick<Table, "timestampColumn"> {
+interface ValueTable extends Pick<Table, "timestampColumn"> {
   readonly files: Pick<Table["files"], "epoch">;
 }
 

@@ -22,6 +22,10 @@ type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
 
 const DATE_PARTS: readonly Part[] = ["year", "month", "day"];
 
+/** The problem of a text that is no format, behind its name. */
+export const NO_DATE_FORMAT =
+  "is no date format: it is made of YYYY, MM, DD, HH, mm, ss, SSS, or M, D, H for one digit or two, such as DD.MM.YYYY HH:mm";
+
 export class DateFormat {
   readonly text: string;
   readonly #tokens: readonly string[];

@@ -3,7 +3,7 @@ import { Value, type ValueError, ValueErrorType } from "@sinclair/typebox/value"
 import { type InputProblem, refuse } from "../../shared/errors.ts";
 import { DEFAULT_LAG_SECONDS } from "../../shared/limits.ts";
 import { KEY_TYPES } from "./column-types.ts";
-import { DateFormat } from "./date-format.ts";
+import { DateFormat, NO_DATE_FORMAT } from "./date-format.ts";
 import { isReservedColumn, isReservedTable } from "./names.ts";
 import {
   BUILT_IN_TABLES,
@@ -213,9 +213,6 @@ function reportImport(entry: TableEntry, report: (place: string, text: string) =
     );
   }
 }
-
-export const NO_DATE_FORMAT =
-  "is no date format: it is made of YYYY, MM, DD, HH, mm, ss, SSS, or M, D, H for one digit or two, such as DD.MM.YYYY HH:mm";
 
 function columnProblems(name: string, entry: ColumnEntry): string[] {
   const problems: string[] = [];

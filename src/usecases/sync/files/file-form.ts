@@ -1,8 +1,7 @@
 // The form of a file as callers describe it, which overrides that of the registry. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { ENCODINGS } from "../../../domain/shared/text.ts";
-import { DateFormat } from "../../../domain/sync/table/date-format.ts";
-import { NO_DATE_FORMAT } from "../../../domain/sync/table/registry.ts";
+import { DateFormat, NO_DATE_FORMAT } from "../../../domain/sync/table/date-format.ts";
 import type { Encoding, ImportEntry } from "../../../domain/sync/table/registry-schema.ts";
 import {
   type FileForm,
