@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Db, Long, MongoClient, ObjectId, type UpdateFilter } from "mongodb";
 import { MongoDocuments } from "../../../src/adapters/mongodb/documents/mongo-documents.ts";
-import { PrimaryWatch } from "../../../src/adapters/mongodb/driver/primary-watch.ts";
+import { PrimaryWatch } from "../../../src/adapters/mongodb/driver/operations.ts";
 import { Versions } from "../../../src/adapters/mongodb/driver/versions.ts";
 import { openPostgresStorage } from "../../../src/adapters/postgres/storage.ts";
 import { SqliteDocuments } from "../../../src/adapters/sqlite/documents/sqlite-documents.ts";

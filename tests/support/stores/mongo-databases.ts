@@ -4,9 +4,9 @@ import {
   DELETE_BARRIERS,
   DELETE_RECORDER,
 } from "../../../src/adapters/mongodb/deletes/recorder-state.ts";
+import { COUNTERS } from "../../../src/adapters/mongodb/driver/collections.ts";
 import { HOLDERS } from "../../../src/adapters/mongodb/driver/holders.ts";
-import { COUNTERS } from "../../../src/adapters/mongodb/driver/id-counters.ts";
-import { TIME } from "../../../src/adapters/mongodb/driver/server-clock.ts";
+import { TIME } from "../../../src/adapters/mongodb/driver/operations.ts";
 import { readFacts, STORE_FACTS } from "../../../src/adapters/mongodb/driver/store-facts.ts";
 import {
   OWN_DELETES,

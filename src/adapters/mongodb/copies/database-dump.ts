@@ -21,12 +21,18 @@ import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { DELETE_RECORDER, type RecorderState } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
+import { COUNTERS } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import type { Stopwatch } from "../driver/deadline.ts";
-import { asAppErrors, driverFailure, hasCode } from "../driver/errors.ts";
+import {
+  asAppErrors,
+  driverFailure,
+  hasCode,
+  SNAPSHOT_TOO_OLD,
+  SNAPSHOT_UNAVAILABLE,
+} from "../driver/errors.ts";
 import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
-import { COUNTERS } from "../driver/id-counters.ts";
-import { COMMITTED, optionsIn, type StoreDeps, type TxOptions } from "../driver/operations.ts";
+import { COMMITTED, optionsIn, type TxOptions } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -34,16 +40,14 @@ import { TABLE_DEFINITIONS, type TableDefinition } from "../tables/table-inspect
 import { layoutOf } from "../tables/table-layout.ts";
 import { restOf } from "./whole-documents.ts";
 
-/** Server codes: the snapshot is gone, or is not available yet. */
-const SNAPSHOT_TOO_OLD = 239;
-const SNAPSHOT_UNAVAILABLE = 246;
 const SNAPSHOT_TRIES = 5;
 /** Why a document cannot be written back. */
 const UNKEPT =
   "its document has a value that no driver writes: undefined, a DBPointer, a time beyond the year 275760, or a text that is no UTF-8";
 const BATCH = 1_000;
 
-interface DumpedDatabase extends Pick<StoreDeps, "client" | "db"> {
+interface DumpedDatabase {
+  readonly db: Db;
   /** True where nobody writes: then no snapshot is needed, and the server keeps no history for it. */
   readonly isStill?: boolean;
 }
@@ -52,13 +56,13 @@ type ReadOptions = typeof COMMITTED | TxOptions;
 
 /** As `DumpedSource.dump()`, with copies of the collections. */
 export async function dumpDatabase(
-  deps: DumpedDatabase,
+  { db, isStill = false }: DumpedDatabase,
   all: readonly AnyCollection[],
 ): Promise<Dump> {
   const collections = copiedOf(all);
   for (let tries = 1; ; tries++) {
-    const session = deps.isStill ? null : deps.client.startSession({ snapshot: true });
-    const reading = new Reading(deps.db, session === null ? COMMITTED : optionsIn(session));
+    const session = isStill ? null : db.client.startSession({ snapshot: true });
+    const reading = new Reading(db, session === null ? COMMITTED : optionsIn(session));
     const end = () => session?.endSession();
     try {
       const about = await reading.about(collections);
@@ -204,11 +208,10 @@ export interface DatabaseAddress {
 }
 
 export async function openStoppedDatabase(address: DatabaseAddress): Promise<StoppedStore> {
-  const { url, collections, ...deps } = address;
-  const { client, db } = await connect(url, deps, async () => {});
+  const { db, client } = await connect(address.url, address);
   const holder = new Holder(db);
   return {
-    dump: () => dumpDatabase({ client, db, isStill: true }, collections),
+    dump: () => dumpDatabase({ db, isStill: true }, address.collections),
     async requireStopped() {
       await asAppErrors(holder.begin());
       if (await isHeld(db, holder.id)) throw storeHeld(HOLD_SECONDS);

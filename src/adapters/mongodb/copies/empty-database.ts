@@ -21,11 +21,10 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
+import { reserveNumbers } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import { driverFailure } from "../driver/errors.ts";
 import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
-import { reserveNumbers } from "../driver/id-counters.ts";
-import type { StoreDeps } from "../driver/operations.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
@@ -40,28 +39,23 @@ interface EmptyDatabaseOptions extends StoreClaim, DatabaseAddress {
 export class EmptyDatabase implements EmptyStore {
   readonly kind = "mongodb";
   readonly #options: EmptyDatabaseOptions;
-  readonly #deps: Pick<StoreDeps, "client" | "db">;
+  readonly #db: Db;
   readonly #holder: Holder;
   /** True when the content comes from MongoDB. */
   #isOwnKind = false;
   #tables: readonly Table[] = [];
 
-  private constructor(
-    options: EmptyDatabaseOptions,
-    deps: Pick<StoreDeps, "client" | "db">,
-    holder: Holder,
-  ) {
+  private constructor(options: EmptyDatabaseOptions, db: Db, holder: Holder) {
     this.#options = options;
-    this.#deps = deps;
+    this.#db = db;
     this.#holder = holder;
   }
 
   /** Holds the database and empties it of what a start makes. Throws `invalid_request` when it is not empty, or in use. */
   static async claim(options: EmptyDatabaseOptions): Promise<EmptyDatabase> {
-    const { url, clock, logger } = options;
-    const { client, db } = await connect(url, { clock, logger }, async () => {});
+    const { db, client } = await connect(options.url, options);
     try {
-      return new EmptyDatabase(options, { client, db }, await claim(db, options));
+      return new EmptyDatabase(options, db, await claim(db, options));
     } catch (error) {
       await client.close();
       throw driverFailure(error);
@@ -80,26 +74,19 @@ export class EmptyDatabase implements EmptyStore {
   async write(part: DumpedPart): Promise<void> {
     const { name } = part;
     await asDriverFailure(async () => {
-      if (part.of === "documents") await this.#writeDocuments(name, part.items);
-      else if (part.of === "tombstones")
-        await this.#writeTombstones(named(this.#tables, name), part.items);
-      else {
-        const table = named(this.#tables, name);
-        const documents = part.items.map(({ row, rest = null }) =>
-          wholeDocument(
-            table,
-            row,
-            this.#isOwnKind && rest !== null ? Buffer.from(rest, "base64") : null,
-          ),
-        );
-        await this.#insert(name, documents);
-      }
+      if (part.of === "documents") return await this.#writeDocuments(name, part.items);
+      const table = named(this.#tables, name);
+      if (part.of === "tombstones") return await this.#writeTombstones(table, part.items);
+      const documents = part.items.map(({ row, rest = null }) => {
+        const isWhole = this.#isOwnKind && rest !== null;
+        return wholeDocument(table, row, isWhole ? Buffer.from(rest, "base64") : null);
+      });
+      await this.#insert(name, documents);
     });
   }
 
   dump(): Promise<Dump> {
-    const { collections } = this.#options;
-    return dumpDatabase({ ...this.#deps, isStill: true }, collections);
+    return dumpDatabase({ db: this.#db, isStill: true }, this.#options.collections);
   }
 
   async finish(deploymentId: string): Promise<void> {
@@ -109,7 +96,7 @@ export class EmptyDatabase implements EmptyStore {
       await removeFact(this.#db, "filled_by");
       await this.#holder.end();
     });
-    await this.#deps.client.close();
+    await this.#db.client.close();
   }
 
   async giveUp(): Promise<void> {
@@ -120,11 +107,7 @@ export class EmptyDatabase implements EmptyStore {
       // The mark stays, as nobody may use the rest.
     }
     await this.#holder.end();
-    await this.#deps.client.close();
-  }
-
-  get #db() {
-    return this.#deps.db;
+    await this.#db.client.close();
   }
 
   async #setNumbers({ name, isForeign, lastNumber, deletes }: DumpedTable): Promise<void> {

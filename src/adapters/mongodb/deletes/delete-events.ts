@@ -1,10 +1,10 @@
 // Change events about deleted rows. D-7.6.
-import type { ClientSession, Db, Document } from "mongodb";
+import { BSON, type ClientSession, type Db, type Document } from "mongodb";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
-import { keyText } from "../../../domain/sync/rows/row-key.ts";
-import { changeTime } from "../../../domain/sync/rows/row-time.ts";
+import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
+import { changeTime, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   type ForgetNote,
   type ForgottenValue,
@@ -13,13 +13,14 @@ import {
   ownDeletesOf,
   transactionName,
 } from "../driver/tombstone-documents.ts";
-import { type ChangeEvent, keyTimeReader } from "./delete-stream.ts";
+import { RowReader } from "../tables/row-reader.ts";
+import { keyAndTime, layoutOf } from "../tables/table-layout.ts";
+import type { ChangeEvent } from "./delete-stream.ts";
 import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
 /** Why deletes may have been missed, for the log. */
 const NO_PRE_IMAGE = "its collection kept no pre-images for a while";
 const OTHER_COLLECTION = "its collection was dropped or renamed";
-type Interruption = typeof NO_PRE_IMAGE | typeof OTHER_COLLECTION;
 
 export interface DeletedKey extends Tombstone {
   /** True in a transaction, which may have put the row back: inserts are not in the stream. */
@@ -30,11 +31,13 @@ export interface DeletedKey extends Tombstone {
 
 export interface Findings {
   /** The last tombstone of each key, by table name and key text. */
-  readonly tombstones: ReadonlyMap<string, ReadonlyMap<string, DeletedKey>>;
-  readonly interrupted: ReadonlyMap<string, Interruption>;
+  readonly tombstones: Map<string, Map<string, DeletedKey>>;
+  /** Why deletes may have been missed, by table name. */
+  readonly interrupted: Map<string, string>;
   /** Names of tables whose collections may keep no pre-images any more. */
-  readonly changed: ReadonlySet<string>;
-  readonly barrier: number | null;
+  readonly changed: Set<string>;
+  /** The last barrier; null without one. */
+  barrier: number | null;
 }
 
 export function forgottenIn(events: readonly ChangeEvent[]): readonly ForgottenValue[] {
@@ -46,108 +49,106 @@ function forgottenBy({ ns, fullDocument }: ChangeEvent): ForgottenValue | null {
   return ns?.coll === OWN_DELETES.name ? (fullDocument as ForgetNote).forgets : null;
 }
 
-export function transactionsOf(events: readonly ChangeEvent[]): ReadonlySet<string> {
-  return new Set(events.flatMap((event) => transactionOf(event) ?? []));
-}
-
-/** Those of the transactions whose deletes leave no tombstone. */
+/** The transactions of the events whose deletes leave no tombstone. */
 export async function findOwnDeletes(
   db: Db,
-  transactions: ReadonlySet<string>,
+  events: readonly ChangeEvent[],
   tx: ClientSession,
 ): Promise<ReadonlySet<string>> {
-  if (transactions.size === 0) return new Set();
-  const filter = { _id: { $in: [...transactions] } };
-  const found = await ownDeletesOf(db).find(filter, { session: tx }).toArray();
+  const $in = [...new Set(events.flatMap((event) => transactionOf(event) ?? []))];
+  if ($in.length === 0) return new Set();
+  const found = await ownDeletesOf(db).find({ _id: { $in } }, { session: tx }).toArray();
   return new Set(found.map(({ _id }) => _id));
 }
 
-interface Found {
-  readonly tombstones: Map<string, Map<string, DeletedKey>>;
-  readonly interrupted: Map<string, Interruption>;
-  readonly changed: Set<string>;
+interface WatchedTable {
+  readonly table: Table;
+  readonly reader: RowReader;
+  readonly recorded: RecorderState["tables"][string] | undefined;
 }
 
 /** Reads events of the tables that the recorder watches. */
 export class EventReader {
-  readonly #tables: ReadonlyMap<string, Table>;
-  readonly #recorded: RecorderState["tables"];
-  readonly #readers: ReadonlyMap<string, ReturnType<typeof keyTimeReader>>;
+  readonly #watched: ReadonlyMap<string, WatchedTable>;
 
-  constructor(tables: ReadonlyMap<string, Table>, recorded: RecorderState["tables"]) {
-    this.#tables = tables;
-    this.#recorded = recorded;
-    this.#readers = new Map([...tables].map(([name, table]) => [name, keyTimeReader(table)]));
+  constructor(tables: Iterable<Table>, recorded: RecorderState["tables"]) {
+    const watched = Array.from(tables, (table) => {
+      const reader = new RowReader(layoutOf(table), keyAndTime(table));
+      return [table.name, { table, reader, recorded: recorded[table.name] }] as const;
+    });
+    this.#watched = new Map(watched);
   }
 
   /** `own`: the transactions whose deletes leave no tombstone. */
   read(events: readonly ChangeEvent[], own: ReadonlySet<string>): Findings {
-    const found: Found = { tombstones: new Map(), interrupted: new Map(), changed: new Set() };
-    let barrier: number | null = null;
+    const found: Findings = {
+      tombstones: new Map(),
+      interrupted: new Map(),
+      changed: new Set(),
+      barrier: null,
+    };
     for (const event of events) {
-      if (event.ns?.coll === DELETE_BARRIERS.name) {
-        barrier = barrierOf(event);
-        continue;
-      }
+      const { ns, to, operationType } = event;
       const forgotten = forgottenBy(event);
-      if (forgotten !== null) {
-        this.#forget(forgotten, found);
-        continue;
-      }
-      switch (event.operationType) {
-        case "create":
-        case "modify":
-          found.changed.add(event.ns?.coll ?? "");
-          break;
-        case "drop":
-        case "rename":
-          for (const name of [event.ns?.coll, event.to?.coll]) {
-            if (this.#isRecorded(name, event)) found.interrupted.set(name, OTHER_COLLECTION);
-          }
-          break;
-        default:
-          if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
-      }
+      if (ns?.coll === DELETE_BARRIERS.name) found.barrier = barrierOf(event);
+      else if (forgotten !== null) this.#forget(forgotten, found);
+      else if (operationType === "create" || operationType === "modify") {
+        found.changed.add(ns?.coll ?? "");
+      } else if (operationType === "drop" || operationType === "rename") {
+        for (const name of [ns?.coll, to?.coll]) {
+          const gone = this.#recordedTable(name, event)?.table.name;
+          if (gone !== undefined) found.interrupted.set(gone, OTHER_COLLECTION);
+        }
+      } else if (!own.has(transactionOf(event) ?? "")) this.#readRow(event, found);
     }
-    return { ...found, barrier };
+    return found;
   }
 
   /** Forgets the deletes before the note. Later ones are about the next person with the name. */
-  #forget({ table: name, text }: ForgottenValue, { tombstones }: Found): void {
+  #forget({ table: name, text }: ForgottenValue, { tombstones }: Findings): void {
     const ofTable = tombstones.get(name) ?? new Map<string, DeletedKey>();
     for (const [id, { key }] of ofTable) {
-      if (keyJson(this.#tables.get(name) as Table, key).includes(text)) ofTable.delete(id);
+      const { table } = this.#watched.get(name) as WatchedTable;
+      if (keyJson(table, key).includes(text)) ofTable.delete(id);
     }
   }
 
-  #readRow(event: ChangeEvent, { tombstones, interrupted }: Found): void {
-    const name = event.ns?.coll;
-    if (!this.#isRecorded(name, event)) return;
-    const gone = this.#tombstoneOf(name, event);
-    if (gone === NO_PRE_IMAGE) interrupted.set(name, gone);
-    else if (gone !== null) put(tombstones, this.#tables.get(name) as Table, gone);
-  }
-
-  #isRecorded(name: string | undefined, { clusterTime }: ChangeEvent): name is string {
-    const recorded = name === undefined ? undefined : this.#recorded[name];
-    return recorded?.isOn === true && clusterTime.greaterThan(recorded.from);
-  }
-
-  /** The tombstone of a deleted row, or of one whose key changed; null when no key has gone. */
-  #tombstoneOf(name: string, event: ChangeEvent): DeletedKey | typeof NO_PRE_IMAGE | null {
+  /** Takes the tombstone of a deleted row, or of one whose key changed. */
+  #readRow(event: ChangeEvent, { tombstones, interrupted }: Findings): void {
+    const watched = this.#recordedTable(event.ns?.coll, event);
+    if (watched === null) return;
+    const { table } = watched;
     const before = event.fullDocumentBeforeChange;
-    if (before === undefined) return NO_PRE_IMAGE;
-    const read = this.#readers.get(name) as ReturnType<typeof keyTimeReader>;
-    const table = this.#tables.get(name) as Table;
-    const { key, time } = read(before);
+    if (before === undefined) {
+      interrupted.set(table.name, NO_PRE_IMAGE);
+      return;
+    }
+    const row = rowOf(watched, before);
     // A peer cannot have a document without a whole key.
-    if (Object.values(key).some((value) => value === null)) return null;
+    if (table.keyColumns.some(({ name }) => row[name] === null)) return;
+    const text = keyText(table, row);
     const after = documentAfter(before, event);
-    const hasKey = after !== null && keyText(table, read(after).key) === keyText(table, key);
-    if (hasKey) return null;
-    const deletedAt = changeTime(time, event.wallTime.getTime());
-    return { key, deletedAt, isInTransaction: transactionOf(event) !== null, event };
+    if (after !== null && keyText(table, rowOf(watched, after)) === text) return;
+    const deletedAt = changeTime(rowTime(table, row), event.wallTime.getTime());
+    const ofTable = tombstones.getOrInsertComputed(table.name, () => new Map());
+    const earlier = ofTable.get(text);
+    if (earlier !== undefined && compareDateTimes(earlier.deletedAt, deletedAt) >= 0) return;
+    const isInTransaction = transactionOf(event) !== null;
+    ofTable.set(text, { key: recordKey(table, row), deletedAt, isInTransaction, event });
   }
+
+  /** Null for a table that was not recorded at the time of the event. */
+  #recordedTable(name: string | undefined, { clusterTime }: ChangeEvent): WatchedTable | null {
+    const watched = this.#watched.get(name ?? "");
+    const recorded = watched?.recorded;
+    const isRecorded = recorded?.isOn === true && clusterTime.greaterThan(recorded.from);
+    return isRecorded ? (watched ?? null) : null;
+  }
+}
+
+/** Reads key and time of a document with BSON types. */
+function rowOf({ reader }: WatchedTable, document: Document): Row {
+  return reader.read(BSON.serialize(document));
 }
 
 /** At least the key fields of the document after a change; null for a delete. */
@@ -157,19 +158,6 @@ function documentAfter(before: Document, event: ChangeEvent): Document | null {
   const { updatedFields, removedFields = [] } = event.updateDescription ?? {};
   const removed = removedFields.map((name) => [name, null] as const);
   return { ...before, ...updatedFields, ...Object.fromEntries(removed) };
-}
-
-function put(
-  tombstones: Map<string, Map<string, DeletedKey>>,
-  table: Table,
-  tombstone: DeletedKey,
-): void {
-  const ofTable = tombstones.getOrInsertComputed(table.name, () => new Map());
-  const text = keyText(table, tombstone.key);
-  const earlier = ofTable.get(text);
-  if (earlier !== undefined && compareDateTimes(earlier.deletedAt, tombstone.deletedAt) >= 0)
-    return;
-  ofTable.set(text, tombstone);
 }
 
 function barrierOf({ fullDocument, updateDescription }: ChangeEvent): number {

@@ -7,16 +7,17 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
+import { SharedWork } from "../../../ports/runtime/turns.ts";
 import { makeCollections } from "../driver/collections.ts";
 import { Deadline, retry, TimeUp } from "../driver/deadline.ts";
 import { asAppErrors, isPassing } from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import { OWN_DELETES, TOMBSTONES } from "../driver/tombstone-documents.ts";
-import { DeleteBarrier } from "./delete-barrier.ts";
-import { areSame } from "./recorded-tables.ts";
 import {
+  areSame,
   DELETE_BARRIERS,
   DELETE_RECORDER,
+  RECORDER_CALLS,
   RecorderReplaced,
   type RecorderState,
   RecorderStates,
@@ -34,7 +35,8 @@ export class DeleteRecorder {
   readonly #deps: StoreDeps;
   readonly #logger: Logger;
   readonly #states: RecorderStates;
-  readonly #barrier: DeleteBarrier;
+  /** Calls during one pass share the next. */
+  readonly #barrier = new SharedWork(() => this.#passBarrier());
   readonly #id = new ObjectId();
   #tables: ReadonlyMap<string, Table> = new Map();
   #recording: Recording | null = null;
@@ -48,7 +50,6 @@ export class DeleteRecorder {
     this.#deps = deps;
     this.#logger = logger;
     this.#states = new RecorderStates(deps);
-    this.#barrier = new DeleteBarrier(deps);
   }
 
   /** Records the deletes of tables with `deletes`, and stops recording those of other tables. */
@@ -71,15 +72,15 @@ export class DeleteRecorder {
 
   /** Resolves when all deletes before the call are recorded. Throws `store_unavailable` after 10 s, and where `table` is not recorded. */
   async caughtUp(table: Table): Promise<void> {
-    const { tables } = await this.#barrier.pass();
+    const { tables } = await this.#recorded();
     if (tables[table.name]?.isOn) return;
     const message = `Deletes from table "${table.name}" are not recorded: another instance was started with a registry in which it has no "deletes"`;
     throw new AppError("store_unavailable", message);
   }
 
-  /** Resolves when all deletes before the call are recorded. Throws `store_unavailable`. */
+  /** As `caughtUp`, for all tables. */
   async settle(): Promise<void> {
-    if (this.#tables.size > 0) await this.#barrier.pass();
+    if (this.#tables.size > 0) await this.#recorded();
   }
 
   /** Leaves recording to another instance. Never fails. */
@@ -90,6 +91,31 @@ export class DeleteRecorder {
     if (this.#work === null) return;
     const deadline = new Deadline(this.#deps.clock, STOP);
     await deadline.race(this.#work).catch(() => {});
+  }
+
+  /** The state once all deletes before the call are recorded. D-7.6. */
+  async #recorded(): Promise<RecorderState> {
+    const deadline = new Deadline(this.#deps.clock, RECORDER_CALLS);
+    try {
+      return await deadline.race(this.#barrier.outcome());
+    } catch (error) {
+      if (!(error instanceof TimeUp)) throw error;
+      const message = "The deletes made here until now were not recorded within 10 s: try again";
+      throw new AppError("store_unavailable", message, { cause: error });
+    }
+  }
+
+  /** A barrier is a write behind all deletes so far in the change stream. The recorder takes 15 to 30 ms to see it. */
+  async #passBarrier(): Promise<RecorderState> {
+    const deadline = new Deadline(this.#deps.clock, RECORDER_CALLS);
+    const barrier = await this.#states.raiseBarrier();
+    for (let tries = 0; ; tries++) {
+      const state = await this.#states.read();
+      if (state !== null && state.barrier >= barrier) return state;
+      if (deadline.isOver()) throw new TimeUp();
+      // The pause grows slowly, as a caller waits and the wait is hardly ever long.
+      await deadline.pause(Math.floor(tries / 8));
+    }
   }
 
   async #configure(tables: ReadonlyMap<string, Table>): Promise<void> {
@@ -143,7 +169,7 @@ export class DeleteRecorder {
   }
 
   #tell(error: unknown): void {
-    const cause = causeOf(error);
+    const cause = error instanceof AppError ? (error.cause ?? error) : error;
     const isNormal = cause instanceof RecorderReplaced || error instanceof TimeUp;
     if (isNormal || isPassing(cause)) return;
     const problem = String(cause);
@@ -165,8 +191,4 @@ export class DeleteRecorder {
 
 function isSame(a: ReadonlyMap<string, Table>, b: ReadonlyMap<string, Table>): boolean {
   return a.size === b.size && [...a].every(([name, table]) => b.get(name) === table);
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof AppError ? (error.cause ?? error) : error;
 }

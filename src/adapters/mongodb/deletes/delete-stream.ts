@@ -1,22 +1,12 @@
 // Reads the change stream of deletes piece by piece. The driver's own stream would resume by itself after a lost connection; here only
 // the kept state says where to resume.
-import {
-  BSON,
-  type ClientSession,
-  type Document,
-  type Long,
-  type Timestamp,
-  type UUID,
-} from "mongodb";
-import { recordKey } from "../../../domain/sync/rows/row-key.ts";
-import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import type { ClientSession, Document, Long, Timestamp, UUID } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { Deadline } from "../driver/deadline.ts";
 import type { StoreDeps } from "../driver/operations.ts";
-import { giveUpSession } from "../driver/orphaned-transactions.ts";
 import { OWN_DELETES } from "../driver/tombstone-documents.ts";
-import { RowReader } from "../tables/row-reader.ts";
-import { keyAndTime, layoutOf } from "../tables/table-layout.ts";
+import { giveUpSession } from "../driver/transaction.ts";
+import { keyAndTime } from "../tables/table-layout.ts";
 import { DELETE_BARRIERS, RECORDER_CALLS } from "./recorder-state.ts";
 
 const MAX_EVENTS = 1_000;
@@ -168,14 +158,5 @@ function pipelineOf(tables: readonly Table[], start: StreamStart): Document[] {
   ];
 }
 
-/** For documents of `keyTimeReader`. Text of other tools need not be valid UTF-8. */
+/** Keeps BSON types. Text of other tools need not be valid UTF-8. */
 const KEEP_TYPES = { promoteValues: false, enableUtf8Validation: false } as const;
-
-/** Reads key and canonical time, null where it cannot be read, of a document with BSON types. */
-export function keyTimeReader(table: Table) {
-  const reader = new RowReader(layoutOf(table), keyAndTime(table));
-  return (document: Document) => {
-    const row = reader.read(BSON.serialize(document));
-    return { key: recordKey(table, row), time: rowTime(table, row) };
-  };
-}

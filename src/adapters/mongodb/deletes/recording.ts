@@ -9,7 +9,13 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { Deadline } from "../driver/deadline.ts";
-import { hasCode, isPassing } from "../driver/errors.ts";
+import {
+  hasCode,
+  isPassing,
+  orNull,
+  SNAPSHOT_TOO_OLD,
+  SNAPSHOT_UNAVAILABLE,
+} from "../driver/errors.ts";
 import type { StoreDeps } from "../driver/operations.ts";
 import {
   type ForgottenValue,
@@ -18,7 +24,7 @@ import {
   listTombstones,
   ownDeletesOf,
 } from "../driver/tombstone-documents.ts";
-import { commitTransaction } from "../driver/transaction.ts";
+import { commitTransaction, type TransactionBody } from "../driver/transaction.ts";
 import { findStored, keyOfRow } from "../tables/stored-rows.ts";
 import { keyAndTime } from "../tables/table-layout.ts";
 import {
@@ -27,7 +33,6 @@ import {
   type Findings,
   findOwnDeletes,
   forgottenIn,
-  transactionsOf,
 } from "./delete-events.ts";
 import { DeleteStream, type Piece, StreamClosed, type StreamStart } from "./delete-stream.ts";
 import { RECORDER_CALLS, type RecorderState, type RecorderStates } from "./recorder-state.ts";
@@ -45,13 +50,8 @@ const LOST_PLACE = [
   280, // ChangeStreamFatalError
   286, // ChangeStreamHistoryLost
 ];
-/** Server codes of snapshots that are too old. */
-const LOST_SNAPSHOT = [
-  239, // SnapshotTooOld
-  246, // SnapshotUnavailable
-];
 /** Snapshots that are read at the same time: a program may replace each row in a transaction of its own. */
-const TIMES_AT_ONCE = { maxItems: 32, maxBytes: Number.POSITIVE_INFINITY, bytesOf: () => 0 };
+const TIMES_AT_ONCE = { maxItems: 32 };
 /** Server code BSONObjectTooLarge: an event holds both forms of a replaced row. */
 const EVENT_TOO_LARGE = 10334;
 
@@ -96,7 +96,7 @@ export class Recording {
   /** Follows the stream to its end, and gives the reason of the end. */
   async #follow(state: RecorderState): Promise<string> {
     const { clock } = this.#deps;
-    const reader = new EventReader(this.#tables, state.tables);
+    const reader = new EventReader(this.#tables.values(), state.tables);
     const stream = new DeleteStream(this.#deps, this.#tables.values(), startOf(state));
     this.#stream = stream;
     let keptMs = clock.monotonicMs();
@@ -124,22 +124,23 @@ export class Recording {
 
   /** Forgets what earlier pieces listed, in a commit of its own, as the list may be long. */
   #forget(forgotten: ForgottenValue): Promise<void> {
-    const { client, clock, db, states } = this.#deps;
-    return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
-      await states.stay(this.#recorder, { session: tx });
-      await forgetTombstonesOf(db, forgotten, tx);
+    return this.#inTransaction(async (tx) => {
+      await this.#deps.states.stay(this.#recorder, tx);
+      await forgetTombstonesOf(this.#deps.db, forgotten, tx);
     });
   }
 
+  #inTransaction<T>(body: TransactionBody<T>): Promise<T> {
+    const { client, clock } = this.#deps;
+    return commitTransaction({ client, clock, deadline: this.#deadline() }, body);
+  }
+
   #commit(reader: EventReader, { events, token }: Piece): Promise<Findings> {
-    const { client, clock, db, states } = this.#deps;
-    const transactions = transactionsOf(events);
-    return commitTransaction({ client, clock, deadline: this.#deadline() }, async (tx) => {
-      const findings = reader.read(events, await findOwnDeletes(db, transactions, tx));
-      const { barrier, interrupted, tombstones } = findings;
-      const progress = { token, barrier, interrupted: interrupted.keys() };
-      await states.advance(this.#recorder, progress, { session: tx });
-      for (const [name, ofTable] of tombstones) {
+    const { db, states } = this.#deps;
+    return this.#inTransaction(async (tx) => {
+      const findings = reader.read(events, await findOwnDeletes(db, events, tx));
+      await states.advance(this.#recorder, { ...findings, token }, tx);
+      for (const [name, ofTable] of findings.tombstones) {
         const table = this.#tables.get(name) as Table;
         const kept = await findTombstones(db, table, ofTable.keys(), tx);
         const replaced = await this.#findReplaced(table, ofTable.values(), tx);
@@ -196,10 +197,7 @@ export class Recording {
     const session = this.#deps.client.startSession({ snapshot: true });
     Object.assign(session, { snapshotTime: time });
     try {
-      return await read(session);
-    } catch (error) {
-      if (!hasCode(error, ...LOST_SNAPSHOT)) throw error;
-      return null;
+      return await orNull(read(session), SNAPSHOT_TOO_OLD, SNAPSHOT_UNAVAILABLE);
     } finally {
       await session.endSession();
     }

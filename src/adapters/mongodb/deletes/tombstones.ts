@@ -11,9 +11,14 @@ import type {
   TombstoneQuery,
   Tombstones,
 } from "../../../ports/tables/tombstones.ts";
-import { lastNumber } from "../driver/id-counters.ts";
-import { optionsIn, readSnapshot, type StoreDeps, writeTogether } from "../driver/operations.ts";
-import { readNowMs } from "../driver/server-clock.ts";
+import { lastNumber } from "../driver/collections.ts";
+import {
+  optionsIn,
+  readNowMs,
+  readSnapshot,
+  type StoreDeps,
+  writeTogether,
+} from "../driver/operations.ts";
 import {
   counterOf,
   findTombstones,
@@ -67,8 +72,8 @@ export class MongoTombstones implements Tombstones {
   async end(table: Table): Promise<string> {
     await this.#recorder.caughtUp(table);
     return await readSnapshot(this.#deps, async (tx) => {
-      const { list } = await this.#states.find(table, optionsIn(tx));
-      return placeText(list, await this.#lastPlace(table, tx));
+      const { list, lastPlace } = await this.#at(table, null, tx);
+      return placeText(list, lastPlace);
     });
   }
 
@@ -97,9 +102,7 @@ export class MongoTombstones implements Tombstones {
 
   async prune(table: Table, beforeTime: string): Promise<number> {
     const before = new Date(firstMsFrom(beforeTime));
-    await writeTogether(this.#deps, (tx) =>
-      this.#states.forgetBefore(table, before, { session: tx }),
-    );
+    await writeTogether(this.#deps, (tx) => this.#states.forgetBefore(table, before, tx));
     return await this.#forget({ table: table.name, takenAt: { $lt: before } });
   }
 
@@ -147,12 +150,8 @@ export class MongoTombstones implements Tombstones {
 
   /** The record of a table, and the place of a cursor. */
   async #at(table: Table, cursor: string | null, tx: ClientSession) {
-    const { completeSince, list } = await this.#states.find(table, optionsIn(tx));
-    const lastPlace = cursor === null ? 0 : await this.#lastPlace(table, tx);
-    return { completeSince, list, place: placeOfCursor(list, lastPlace, cursor) };
-  }
-
-  async #lastPlace(table: Table, tx: ClientSession): Promise<number> {
-    return await lastNumber(this.#deps.db, counterOf(table), optionsIn(tx));
+    const { completeSince, list } = await this.#states.find(table, tx);
+    const lastPlace = await lastNumber(this.#deps.db, counterOf(table), optionsIn(tx));
+    return { completeSince, list, lastPlace, place: placeOfCursor(list, lastPlace, cursor) };
   }
 }

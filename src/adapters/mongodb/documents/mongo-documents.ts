@@ -14,12 +14,11 @@ import { preparedIn } from "../../../ports/stored-documents.ts";
 import { createCollection, makeCollections } from "../driver/collections.ts";
 import { Deadline, retry } from "../driver/deadline.ts";
 import { asAppErrors, toAppError, toRowsError } from "../driver/errors.ts";
-import { readSnapshot } from "../driver/operations.ts";
-import { endTransaction } from "../driver/orphaned-transactions.ts";
-import { prepareTime, TIME } from "../driver/server-clock.ts";
+import { COMMITTED, prepareTime, readSnapshot, TIME } from "../driver/operations.ts";
 import { readFacts, setFact } from "../driver/store-facts.ts";
 import {
   commit,
+  endTransaction,
   MAX_CONFLICTS_MS,
   Rerun,
   runTransaction,
@@ -28,7 +27,7 @@ import {
 import { VERSIONS, type VersionedDeps } from "../driver/versions.ts";
 import { BodyWrites } from "../tables/body-tables.ts";
 import { DocumentCollection } from "./document-collection.ts";
-import { MongoTransaction, type TransactionPlace } from "./mongo-transaction.ts";
+import { MongoTransaction } from "./mongo-transaction.ts";
 
 /** A collection each, snapshots for reading, and writes that conflict with every concurrent write of what a body read. */
 export class MongoDocuments implements DocumentStore {
@@ -98,12 +97,13 @@ export class MongoDocuments implements DocumentStore {
 
   async read<T>(options: CallOptions, body: (at: Reader) => Promise<T>): Promise<T> {
     if (options.isProven) return await this.transact(options, body);
-    const deadline = this.#deadlineOf(options);
+    const { clock, callLimit } = this.#deps;
+    const deadline = new Deadline(clock, options.limit ?? callLimit);
     let thrown: unknown = null;
     const read = async (session: ClientSession) => {
       try {
-        const tables = new BodyWrites(this.#deps, this.#filling).begin(session);
-        return await body(this.#begin({ session, tables, lane: 0 }));
+        const writes = new BodyWrites(this.#deps, this.#filling);
+        return await body(this.#begin(session, writes, 0));
       } catch (error) {
         if (!(error instanceof MongoError)) thrown = error;
         throw error;
@@ -119,11 +119,10 @@ export class MongoDocuments implements DocumentStore {
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
     const { client, clock, callLimit } = this.#deps;
-    const { isDivisible = false, isQueued } = options;
+    const { isDivisible = false, isQueued, limit = callLimit } = options;
     const maxConflictsMs = isDivisible ? MAX_CONFLICTS_MS : undefined;
-    const hasQueue = isShort(options.limit ?? callLimit);
-    const enterQueue = hasQueue ? () => this.#queues.enter(options.name) : undefined;
-    const deadline = this.#deadlineOf(options);
+    const enterQueue = isShort(limit) ? () => this.#queues.enter(options.name) : undefined;
+    const deadline = new Deadline(clock, limit);
     const scope = { client, clock, deadline, isQueued, maxConflictsMs, enterQueue };
     const writes = new BodyWrites(this.#deps, this.#filling);
     let hasWritten = false;
@@ -134,7 +133,7 @@ export class MongoDocuments implements DocumentStore {
         : session.abortTransaction();
     const attempt = (lane: number) => {
       const write = async (session: ClientSession) => {
-        const tx = this.#begin({ session, tables: writes.begin(session), lane });
+        const tx = this.#begin(session, writes, lane);
         const result = await body(tx);
         hasWritten = await tx.finish();
         return result;
@@ -153,23 +152,19 @@ export class MongoDocuments implements DocumentStore {
     }
   }
 
-  #begin(place: Omit<TransactionPlace, "collectionOf" | "requireMade">) {
+  #begin(session: ClientSession, writes: BodyWrites, lane: number): MongoTransaction {
     const collectionOf = (collection: AnyCollection) => preparedIn(this.#collections, collection);
     const requireMade = async (collection: DocumentCollection) => {
       if (!this.#unmade.has(collection.name)) return;
       // A transaction cannot make the collection, and one that has read it would block the making.
       await this.#start(async () => {
-        await endTransaction(this.#deps.client, place.session);
+        await endTransaction(this.#deps.client, session);
         await this.#make(collection);
       });
-      throw new Rerun(async () => {});
+      throw new Rerun();
     };
-    return new MongoTransaction(this.#deps, { ...place, collectionOf, requireMade });
-  }
-
-  #deadlineOf({ limit }: CallOptions): Deadline {
-    const { clock, callLimit } = this.#deps;
-    return new Deadline(clock, limit ?? callLimit);
+    const tables = writes.begin(session);
+    return new MongoTransaction(this.#deps, { session, tables, lane, collectionOf, requireMade });
   }
 }
 
@@ -194,7 +189,7 @@ async function isMade(
 /** Fills a new index with the places of stored documents. */
 async function addPlaces(db: Db, collection: DocumentCollection): Promise<void> {
   const stored = db.collection(collection.name);
-  for await (const found of stored.find({}, { readConcern: { level: "majority" } })) {
+  for await (const found of stored.find({}, COMMITTED)) {
     const key = collection.keyOf(found);
     const places = collection.placesOf(key, collection.documentOf({ ...found }));
     if (Object.keys(places).length > 0) {

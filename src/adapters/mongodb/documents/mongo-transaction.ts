@@ -16,12 +16,10 @@ import {
   Damaged,
   type Query,
   type StoredStretch,
-  type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
 import { DUPLICATE_KEY, hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
-import { optionsIn, type StoreDeps } from "../driver/operations.ts";
-import { readTimed } from "../driver/server-clock.ts";
+import { optionsIn, readTimed, type StoreDeps } from "../driver/operations.ts";
 import {
   type ChangedNames,
   type JoinedVersions,
@@ -30,14 +28,13 @@ import {
   personVersions,
 } from "../driver/versions.ts";
 import type { BodyTables } from "../tables/body-tables.ts";
-import { readRowsBy } from "../tables/rows-by-value.ts";
-import { findStored, keyOfRow } from "../tables/stored-rows.ts";
+import { findStored, keyOfRow, readRowsBy } from "../tables/stored-rows.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
 /** A query for more documents is a message of its own. */
 const MOST_JOINED = 1_000;
 
-export interface TransactionPlace {
+interface TransactionPlace {
   readonly tables: BodyTables;
   readonly session: ClientSession;
   /** A number that no concurrent body of this instance has. */
@@ -76,23 +73,23 @@ export class MongoTransaction implements Transaction {
     const isFirst = this.#nowMs === null;
     for (const query of queries) {
       if (!("from" in query)) continue;
-      const collection = this.#place.collectionOf(query.from);
-      await this.#send(collection);
+      await this.#send(this.#place.collectionOf(query.from));
       if (!("keys" in query)) continue;
       for (const key of query.keys) checkKey(key);
       if (query.lock && !isFirst) throw new Error("Locks stand in a body's first read");
     }
-    const named = queries.flatMap((query) => ("versionsOf" in query ? query.versionsOf : []));
-    const { found, versions } = await this.#find(
-      queries.map((query) => (isPlain(query) ? this.#planned(query) : null)),
-      named,
-    );
+    const planned = queries.map((query) => this.#planned(query));
+    const joined = await this.#join(planned, queries);
     const answers: unknown[] = [];
     for (const [i, query] of queries.entries()) {
-      if (isPlain(query)) answers.push(this.#answer(query, found[i] ?? []));
-      else if ("asStored" in query) answers.push(await this.#asStored(query));
+      if (isPlain(query)) {
+        const plan = planned[i] ?? null;
+        const isLarge = plan !== null && !plan.isSmall;
+        const found = isLarge ? await this.#aggregate(plan) : (joined[fieldOf(i)] ?? []);
+        answers.push(this.#answer(query, found));
+      } else if ("asStored" in query) answers.push(await this.#asStored(query));
       else if ("rowsOf" in query) answers.push(await this.#rows(query));
-      else answers.push(query.versionsOf.map(personVersions(versions)));
+      else answers.push(query.versionsOf.map(personVersions(joined)));
     }
     return answers as unknown as Answers<Queries>;
   }
@@ -161,32 +158,34 @@ export class MongoTransaction implements Transaction {
     }
   }
 
-  #planned(query: DocumentQuery): PlannedQuery {
+  /** Null for an empty query, and for one that is no `DocumentQuery`. */
+  #planned(query: Query): PlannedQuery | null {
+    if (!isPlain(query)) return null;
     const collection = this.#place.collectionOf(query.from);
-    return { name: collection.name, stages: stagesOf(collection, query), isSmall: isSmall(query) };
+    const stages = stagesOf(collection, query);
+    return stages && { name: collection.name, stages, isSmall: isSmall(query) };
   }
 
-  /** Time, versions and small queries in one message, large queries after it, all of one moment. A null in `planned` finds nothing. */
-  async #find(planned: readonly (PlannedQuery | null)[], names: readonly string[]): Promise<Found> {
-    const options = optionsIn(this.#place.session);
+  /** Reads time, versions and small queries in one message. */
+  async #join(
+    planned: readonly (PlannedQuery | null)[],
+    queries: readonly Query[],
+  ): Promise<Joined> {
+    const names = queries.flatMap((query) => ("versionsOf" in query ? query.versionsOf : []));
     const joins = names.length === 0 ? [] : joinPersonVersions(names);
-    for (const [i, query] of planned.entries()) {
-      if (query === null || query.stages === null || !query.isSmall) continue;
-      joins.push({ $lookup: { from: query.name, pipeline: query.stages, as: fieldOf(i) } });
+    for (const [i, plan] of planned.entries()) {
+      if (!plan?.isSmall) continue;
+      joins.push({ $lookup: { from: plan.name, pipeline: plan.stages, as: fieldOf(i) } });
     }
-    type Joined = JoinedVersions & Readonly<Record<string, Document[]>>;
+    const options = optionsIn(this.#place.session);
     const joined = await readTimed<Joined>(this.#deps, joins, options);
     this.#nowMs ??= joined.nowMs;
-    const found: (readonly Document[])[] = [];
-    for (const [i, query] of planned.entries()) {
-      if (query === null || query.stages === null) found.push([]);
-      else if (query.isSmall) found.push(joined[fieldOf(i)] ?? []);
-      else {
-        const stored = this.#deps.db.collection(query.name);
-        found.push(await stored.aggregate(query.stages, options).toArray());
-      }
-    }
-    return { found, versions: joined };
+    return joined;
+  }
+
+  async #aggregate({ name, stages }: PlannedQuery): Promise<readonly Document[]> {
+    const options = optionsIn(this.#place.session);
+    return await this.#deps.db.collection(name).aggregate(stages, options).toArray();
   }
 
   async #asStored({ from, asStored }: StoredQuery): Promise<readonly (object | Damaged)[]> {
@@ -210,8 +209,7 @@ export class MongoTransaction implements Transaction {
   async #rows(query: RowsQuery): Promise<readonly Row[]> {
     const { session } = this.#place;
     const { rowsOf } = query;
-    if ("where" in query)
-      return await readRowsBy(this.#deps.db, rowsOf, query.where, optionsIn(session));
+    if ("where" in query) return await readRowsBy(this.#deps.db, rowsOf, query.where, session);
     const keys = query.keys.map((key) => keyOfRow(rowsOf, key));
     const found = await findStored(this.#deps, rowsOf, { keys, columns: rowsOf.columns }, session);
     return Array.from(found.values(), ({ row }) => row);
@@ -251,19 +249,15 @@ function isPlain(query: Query): query is DocumentQuery {
   return "from" in query && !("asStored" in query);
 }
 
-interface Found {
-  readonly found: readonly (readonly Document[])[];
-  /** Empty where none were asked for. */
-  readonly versions: JoinedVersions;
-}
-
 interface PlannedQuery {
   readonly name: string;
-  /** Null for an empty query. */
-  readonly stages: Document[] | null;
+  readonly stages: Document[];
   /** True when the answer fits into one document, of 16 MB at most. */
   readonly isSmall: boolean;
 }
+
+/** Versions where some were asked for, and answers by `fieldOf`. */
+type Joined = JoinedVersions & Readonly<Record<string, Document[]>>;
 
 function fieldOf(query: number): string {
   return `of${query}`;
@@ -284,23 +278,16 @@ function stagesOf(collection: DocumentCollection, query: DocumentQuery): Documen
     if (query.keys.length === 0) return null;
     return [{ $match: { _id: { $in: query.keys.map(keyDocument) } } }, { $sort: { _id: 1 } }];
   }
-  const stretch = stretchOf(query);
-  const field = collection.orderField(stretch.index);
+  const isCount = "count" in query;
+  const stretch = "stretch" in query ? query.stretch : isCount ? query.count : query.keysOf;
+  const { index, limit, isReverse = false } = stretch;
+  const field = collection.orderField(index);
   const condition = conditionOf(field, stretch);
   if (condition === null) return null;
   const stages: Document[] = [{ $match: condition }];
-  const { limit, isReverse = false } = stretch;
-  if ("count" in query) {
-    if (limit !== undefined) stages.push({ $limit: limit });
-    return [...stages, { $count: "count" }];
-  }
-  stages.push({ $sort: { [field]: isReverse ? -1 : 1 } });
+  if (!isCount) stages.push({ $sort: { [field]: isReverse ? -1 : 1 } });
   if (limit !== undefined) stages.push({ $limit: limit });
-  if ("keysOf" in query) stages.push({ $project: { _id: 1 } });
+  if (isCount) stages.push({ $count: "count" });
+  else if ("keysOf" in query) stages.push({ $project: { _id: 1 } });
   return stages;
-}
-
-function stretchOf(query: Exclude<DocumentQuery, { readonly keys: readonly Key[] }>): Stretch {
-  if ("stretch" in query) return query.stretch;
-  return "count" in query ? query.count : query.keysOf;
 }

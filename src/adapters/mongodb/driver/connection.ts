@@ -5,37 +5,33 @@ import {
   type MongoClientOptions,
   MongoError,
   MongoServerSelectionError,
+  type ServerDescription,
 } from "mongodb";
-import { AppError } from "../../../domain/shared/errors.ts";
+import { AppError, codeOf } from "../../../domain/shared/errors.ts";
 import { type CallLimit, START_CALLS } from "../../../ports/documents.ts";
 import type { Logger } from "../../../ports/runtime/runtime.ts";
+import { certificateProblem, isOfCertificate } from "../../../ports/storage.ts";
 import { DURABLE } from "./collections.ts";
 import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
 import { hasCode, SERVERS_HINT, toAppError } from "./errors.ts";
-import { PrimaryWatch } from "./primary-watch.ts";
-import { closingHint, tlsProblem } from "./tls-problems.ts";
+import { PrimaryWatch } from "./operations.ts";
 
-/** The time of one try to find a server. A call tries several times until its deadline. */
-const SERVER_SELECTION_MS = 5_000;
-const CONNECT_MS = 5_000;
-/** A frozen server is noticed, and its calls end, after this time and `CONNECT_MS`. */
-const HEARTBEAT_MS = 2_000;
 /** At start: when silent hosts are logged, and when the start ends. D-10.4. */
 const NOTICE_MS = 4_000;
 const REACH: CallLimit = { triesMs: 20_000, endMs: 20_000 };
-/** Connections per server; a page uses up to two. */
-const MAX_POOL_CONNECTIONS = 64;
-/** Longest wait for a free connection in one try. */
-const WAIT_QUEUE_MS = 5_000;
 
 /** The URL may change these. */
 const TUNABLE: MongoClientOptions = {
   appName: "repsync",
-  serverSelectionTimeoutMS: SERVER_SELECTION_MS,
-  connectTimeoutMS: CONNECT_MS,
-  heartbeatFrequencyMS: HEARTBEAT_MS,
-  maxPoolSize: MAX_POOL_CONNECTIONS,
-  waitQueueTimeoutMS: WAIT_QUEUE_MS,
+  // Of one try; a call tries several times until its deadline.
+  serverSelectionTimeoutMS: 5_000,
+  connectTimeoutMS: 5_000,
+  // A frozen server is noticed, and its calls end, after this time and the one above.
+  heartbeatFrequencyMS: 2_000,
+  // Per server; a page uses up to two.
+  maxPoolSize: 64,
+  // For a free connection, in one try.
+  waitQueueTimeoutMS: 5_000,
 };
 /** The promises of the ports rest on these, whatever the URL says. */
 const FIXED: MongoClientOptions = {
@@ -71,7 +67,7 @@ interface Connection {
 export async function connect(
   url: string,
   { clock, logger }: { readonly clock: Stopwatch; readonly logger: Logger },
-  prepare: (db: Db) => Promise<void>,
+  prepare: (db: Db) => Promise<void> = async () => {},
 ): Promise<Connection> {
   const databaseName = readDatabaseName(url);
   // Without credentials.
@@ -90,7 +86,7 @@ export async function connect(
     }
     return connection;
   } catch (error) {
-    throw toConnectError(error, { hosts, hint: closingHint(error, url) ?? SERVERS_HINT });
+    throw toConnectError(error, hosts, url);
   } finally {
     clearTimeout(timer);
   }
@@ -159,23 +155,63 @@ function makeClient(url: string): MongoClient {
   }
 }
 
-function toConnectError(
-  error: unknown,
-  { hosts, hint: serversHint }: { readonly hosts: string; readonly hint: string },
-): AppError {
+function toConnectError(error: unknown, hosts: string, url: string): AppError {
+  const unavailable = (message: string, hint: string) =>
+    new AppError("store_unavailable", message, { cause: error, hint });
   if (hasCode(error, AUTHENTICATION_FAILED)) {
-    const message = "MongoDB refused the credentials of the URL";
-    return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
+    return unavailable("MongoDB refused the credentials of the URL", SERVERS_HINT);
   }
-  const servers =
-    error instanceof MongoServerSelectionError ? (error.reason?.servers.values() ?? []) : [];
-  if ([...servers].some(({ type }) => type === "RSGhost")) {
+  if (serversOf(error).some(({ type }) => type === "RSGhost")) {
     const message = "MongoDB runs with --replSet but without a replica set";
-    const hint = "Run rs.initiate() once";
-    return new AppError("store_unavailable", message, { cause: error, hint });
+    return unavailable(message, "Run rs.initiate() once");
   }
   const isOutOfReach = error instanceof MongoServerSelectionError || error instanceof TimeUp;
   if (!isOutOfReach) return toAppError(error);
-  const options = { cause: error, hint: serversHint };
-  return new AppError("store_unavailable", `MongoDB at ${hosts} cannot be reached`, options);
+  const hint = closingHint(error, url) ?? SERVERS_HINT;
+  return unavailable(`MongoDB at ${hosts} cannot be reached`, hint);
+}
+
+/** The servers among which none could be selected; empty for other errors. */
+function serversOf(error: unknown): readonly ServerDescription[] {
+  const isOfSelection = error instanceof MongoServerSelectionError;
+  return isOfSelection ? [...(error.reason?.servers.values() ?? [])] : [];
+}
+
+// TLS problems that another try does not mend: certificates that prove nothing, and unusable files. D-10.4.
+
+/** Codes of a readable file without a certificate or key. */
+const CONTENT = /^ERR_(?:OSSL|BORINGSSL)/;
+const AUTHORITIES = "tlsCAFile in STORAGE_URL, or NODE_EXTRA_CA_CERTS,";
+
+/** The problem of the URL, or of all servers tried; null where another try may succeed. */
+function tlsProblem(error: unknown): AppError | null {
+  const isOfFile = error instanceof Error && "path" in error && "syscall" in error;
+  const fileCode = isOfFile ? codeOf(error) : null;
+  if (fileCode !== null) return fileProblem(error, fileCode);
+  const codes = errorsOf(error).map(({ cause }) => codeOf(cause) ?? "");
+  const [code] = codes;
+  if (code === undefined) return null;
+  if (codes.every((each) => CONTENT.test(each))) return fileProblem(error, code);
+  return codes.every(isOfCertificate) ? certificateProblem(code, AUTHORITIES, error) : null;
+}
+
+/** A hint for servers that close each connection; null for other errors. */
+function closingHint(error: unknown, url: string): string | null {
+  const errors = errorsOf(error);
+  const isClosed = errors.length > 0 && errors.every(({ message }) => message.endsWith(" closed"));
+  if (!isClosed) return null;
+  const hasTls = /^mongodb\+srv:|[?&](?:tls|ssl)=true/i.test(url);
+  return hasTls
+    ? "It closes the connection: it may ask for a certificate of the client (tlsCertificateKeyFile in STORAGE_URL)"
+    : "It closes the connection: if it asks for TLS, STORAGE_URL needs tls=true";
+}
+
+function errorsOf(selection: unknown): readonly Error[] {
+  return serversOf(selection).flatMap(({ error }) => error ?? []);
+}
+
+function fileProblem(cause: unknown, code: string): AppError {
+  const text = `A file that STORAGE_URL names for TLS cannot be used: ${code}`;
+  const hint = "Look at tlsCAFile and tlsCertificateKeyFile in STORAGE_URL";
+  return new AppError("invalid_request", text, { cause, hint });
 }

@@ -18,6 +18,10 @@ import { AppError } from "../../../domain/shared/errors.ts";
 export const WRITE_CONFLICT = 112;
 /** A write met the same key in a unique index. */
 export const DUPLICATE_KEY = 11000;
+/** The snapshot is gone. */
+export const SNAPSHOT_TOO_OLD = 239;
+/** The snapshot is gone, or lacks a collection that was just made. */
+export const SNAPSHOT_UNAVAILABLE = 246;
 const BUSY_ROWS = "Others keep writing to rows of the batch";
 /** For a MongoDB that does not answer, or refuses. */
 export const SERVERS_HINT =
@@ -32,14 +36,14 @@ const PASSING_CODES: ReadonlySet<number> = new Set([
   50, // MaxTimeMSExpired
   89, // NetworkTimeout
   91, // ShutdownInProgress
-  112, // WriteConflict
+  WRITE_CONFLICT,
   133, // FailedToSatisfyReadPreference
   134, // ReadConcernMajorityNotAvailableYet
   175, // QueryPlanKilled
   189, // PrimarySteppedDown
   237, // CursorKilled
-  239, // SnapshotTooOld
-  246, // SnapshotUnavailable
+  SNAPSHOT_TOO_OLD,
+  SNAPSHOT_UNAVAILABLE,
   251, // NoSuchTransaction
   262, // ExceededTimeLimit
   9001, // SocketException
@@ -119,6 +123,14 @@ export function hasCode(error: unknown, ...codes: readonly number[]): error is M
   return error instanceof MongoServerError && codes.includes(Number(error.code));
 }
 
+/** The result, or null for an answer of the server with one of the codes. */
+export async function orNull<T>(work: Promise<T>, ...codes: readonly number[]): Promise<T | null> {
+  return await work.catch((error) => {
+    if (hasCode(error, ...codes)) return null;
+    throw error;
+  });
+}
+
 /** The server's name of an error, such as `Unauthorized`; holds no value and no address. */
 function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
@@ -146,8 +158,14 @@ export function toRowsError(error: unknown, isDivisible: boolean): AppError {
 /** Keeps an `AppError`; all other errors become `store_unavailable`. */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const options = { cause: error, hint: SERVERS_HINT };
-  return new AppError("store_unavailable", unavailability(innerError(error)), options);
+  const inner = innerError(error);
+  const isRefusal = inner instanceof MongoServerError && !isPassing(inner);
+  const message = isClosed(inner)
+    ? "The connection to MongoDB was closed"
+    : isRefusal
+      ? `MongoDB refused the request: ${refusalWord(inner)}`
+      : "MongoDB cannot be reached";
+  return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
 }
 
 /** Throws errors of the work as `toAppError`. */
@@ -160,12 +178,4 @@ export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
 /** Translates errors of the driver only. */
 export function driverFailure(error: unknown): unknown {
   return error instanceof MongoError ? toAppError(error) : error;
-}
-
-function unavailability(error: unknown): string {
-  if (isClosed(error)) return "The connection to MongoDB was closed";
-  const isRefusal = error instanceof MongoServerError && !isPassing(error);
-  return isRefusal
-    ? `MongoDB refused the request: ${refusalWord(error)}`
-    : "MongoDB cannot be reached";
 }

@@ -1,7 +1,7 @@
 // The processes that use the database: each renews its document while it runs. D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
 import type { InternalCollection } from "./collections.ts";
-import { DUPLICATE_KEY, hasCode, isSignedOut } from "./errors.ts";
+import { DUPLICATE_KEY, isSignedOut, orNull } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
 
 /** MongoDB drops the documents of killed processes. */
@@ -72,13 +72,8 @@ export async function holdToFill(db: Db): Promise<Holder | null> {
   const isOver = { _id: FILLER_ID, $expr: { $lte: ["$expiresAt", "$$NOW"] } };
   await holdersOf(db).deleteOne(isOver);
   const holder = new Holder(db, { _id: FILLER_ID, filler: new ObjectId() });
-  try {
-    await holder.begin();
-    return holder;
-  } catch (error) {
-    if (hasCode(error, DUPLICATE_KEY)) return null;
-    throw error;
-  }
+  const begun = holder.begin().then(() => holder);
+  return await orNull(begun, DUPLICATE_KEY);
 }
 
 /** True when a process other than `but` uses the database, or did a moment ago. */

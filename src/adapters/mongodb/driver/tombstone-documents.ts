@@ -3,9 +3,8 @@ import type { ClientSession, Collection, Db, Long, UUID } from "mongodb";
 import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { cutBatches, type InternalCollection } from "./collections.ts";
-import { takeNumbers } from "./id-counters.ts";
-import { nowExpression, type TimeSource } from "./server-clock.ts";
+import { cutBatches, type InternalCollection, takeNumbers } from "./collections.ts";
+import { nowExpression, type TimeSource } from "./operations.ts";
 
 /** One document per key. */
 export const TOMBSTONES: InternalCollection = {

@@ -1,5 +1,5 @@
 // Transactions that survive conflicts, elections and lost replies.
-import type { ClientSession, MongoClient } from "mongodb";
+import type { ClientSession, MongoClient, UUID } from "mongodb";
 import { CommitInDoubt } from "../../../ports/documents.ts";
 import type { PlaceInQueue } from "../../../ports/runtime/turns.ts";
 import { DURABLE } from "./collections.ts";
@@ -12,7 +12,6 @@ import {
   isPassing,
   WRITE_CONFLICT,
 } from "./errors.ts";
-import { ConflictPatience, giveUpSession } from "./orphaned-transactions.ts";
 
 /** How long a divisible commit meets conflicts: longer than orphaned transactions live. */
 export const MAX_CONFLICTS_MS = 4_000;
@@ -42,26 +41,19 @@ export function commitTransaction<T>(
   scope: TransactionScope,
   body: TransactionBody<T>,
 ): Promise<T> {
-  const finish = (tx: ClientSession) => commit(tx, scope.deadline.forCommit());
-  return runTransaction(scope, body, finish);
+  return runTransaction(scope, body, (tx) => commit(tx, scope.deadline.forCommit()));
 }
 
-/** As `commitTransaction`, but takes back what `body` wrote. */
-export function tryTransaction<T>(scope: TransactionScope, body: TransactionBody<T>): Promise<T> {
-  const finish = (tx: ClientSession) => tx.abortTransaction();
-  return runTransaction(scope, body, finish);
-}
-
-/** Runs `body` in a transaction that `finish` ends, again from the start after a passing failure. */
+/** As `commitTransaction`, with an end of its own: a `finish` that aborts takes back what `body` wrote. */
 export async function runTransaction<T>(
   scope: TransactionScope,
   body: TransactionBody<T>,
   finish: (tx: ClientSession) => Promise<void>,
 ): Promise<T> {
-  const { client, clock, deadline, maxConflictsMs, enterQueue } = scope;
+  const { client, deadline, enterQueue, isQueued = false } = scope;
   // All tries share a session: the server then ends what an earlier try left behind.
   const tx = client.startSession({ causalConsistency: false });
-  const patience = new ConflictPatience(client, clock, maxConflictsMs);
+  const patience = new ConflictPatience(scope);
   let place: PlaceInQueue | undefined;
   /** Waits in the queue. False without a wait when there is no queue, or the body is in it. */
   const queue = async () => {
@@ -72,7 +64,7 @@ export async function runTransaction<T>(
   };
   let isHanging = false;
   try {
-    if (scope.isQueued) await queue();
+    if (isQueued) await queue();
     for (let tries = 0; ; tries++) {
       try {
         return await tryOnce(tx, deadline, body, finish);
@@ -135,7 +127,7 @@ export class Rerun extends Error {
   /** Finds out what the next attempt needs, outside of transactions or in some that are taken back. */
   readonly learn: (scope: TransactionScope) => Promise<void>;
 
-  constructor(learn: (scope: TransactionScope) => Promise<void>) {
+  constructor(learn: Rerun["learn"] = async () => {}) {
     super("The transaction runs again");
     this.learn = learn;
   }
@@ -153,4 +145,75 @@ export async function withReruns<T>(
       await error.learn(scope);
     }
   }
+}
+
+// The transaction of a killed instance blocks what it wrote for up to a minute. A call that has met conflicts for a second ends
+// transactions without a command for two seconds, so that an account answers again within 3 s of a kill -9. All instances log in as
+// one user, as a user may end its own sessions only.
+
+/** Conflicts with running instances are shorter. */
+const PATIENCE_MS = 1_000;
+const LOOK_AGAIN_MS = 250;
+/** Commands of a running transaction follow within milliseconds, on a very busy machine within a second. */
+const ORPHANED_AFTER_MICROS = 2_000_000;
+
+class ConflictPatience {
+  readonly #scope: TransactionScope;
+  #endsMs: number | null = null;
+  #firstMs: number | null = null;
+
+  constructor(scope: TransactionScope) {
+    this.#scope = scope;
+  }
+
+  /** True once conflicts have lasted as long as they may. */
+  isOver(): boolean {
+    const { clock, maxConflictsMs = Number.POSITIVE_INFINITY } = this.#scope;
+    return this.#firstMs !== null && clock.monotonicMs() - this.#firstMs >= maxConflictsMs;
+  }
+
+  /** Notes a conflict, and ends orphaned transactions after a long time of conflicts. Never fails. */
+  async noteConflict(): Promise<void> {
+    const { client, clock } = this.#scope;
+    const nowMs = clock.monotonicMs();
+    this.#firstMs ??= nowMs;
+    this.#endsMs ??= nowMs + PATIENCE_MS;
+    if (nowMs < this.#endsMs) return;
+    this.#endsMs = nowMs + LOOK_AGAIN_MS;
+    // MongoDB ends them later in any case.
+    await endOrphanedTransactions(client).catch(() => {});
+  }
+}
+
+/** Ends idle transactions of this program: their instances are gone, or stalled and run them again. Needs no further rights. */
+async function endOrphanedTransactions(client: MongoClient): Promise<void> {
+  const isOrphaned = {
+    appName: client.options.appName,
+    "transaction.timeInactiveMicros": { $gt: ORPHANED_AFTER_MICROS },
+  };
+  const stages = [{ $currentOp: { idleSessions: true } }, { $match: isOrphaned }];
+  const found = client
+    .db("admin")
+    .aggregate<{ readonly lsid: { readonly id: UUID } }>(stages)
+    .map(({ lsid }) => lsid.id);
+  await killSessions(client, await found.toArray());
+}
+
+/** Ends a session and its running work without waiting. The session must not be used afterwards. */
+export function giveUpSession(client: MongoClient, tx: ClientSession): void {
+  endTransaction(client, tx)
+    .then(() => tx.endSession())
+    .catch(() => {});
+}
+
+/** Ends the running work of a session, and waits until it holds no lock. An abort does not wait for that. */
+export async function endTransaction(client: MongoClient, tx: ClientSession): Promise<void> {
+  const id = tx.id?.id.toUUID();
+  if (id !== undefined) await killSessions(client, [id]);
+}
+
+async function killSessions(client: MongoClient, ids: readonly UUID[]): Promise<void> {
+  // An empty list would end all sessions of the user.
+  if (ids.length === 0) return;
+  await client.db("admin").command({ killSessions: ids.map((id) => ({ id })) });
 }

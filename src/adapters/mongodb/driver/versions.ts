@@ -6,7 +6,7 @@
 import { type ClientSession, type Collection, type Db, type Document, ObjectId } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
-import { type InternalCollection, idsUnder } from "./collections.ts";
+import type { InternalCollection } from "./collections.ts";
 import { optionsIn, type StoreDeps } from "./operations.ts";
 
 /** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>` for everybody. */
@@ -168,4 +168,10 @@ export function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
   return hash >>> 0;
+}
+
+/** Selects ids that begin with a name and a slash. */
+function idsUnder(name: string) {
+  // "0" follows the slash in ASCII.
+  return { $gte: `${name}/`, $lt: `${name}0` };
 }

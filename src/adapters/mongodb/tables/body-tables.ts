@@ -1,15 +1,29 @@
+// Writes of rows within a transaction, over all attempts of a body. A refused record ends the transaction, so records are checked first,
+// and what the server still refuses is found by tries that are taken back.
 import type { ClientSession } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
   RowWrite,
   TableWrites,
+  WriteFailure,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { type ChangedNames, joinedNames, type VersionedDeps } from "../driver/versions.ts";
-import { changeRowsBy, removeRowsBy } from "./rows-by-value.ts";
-import { TableWrite } from "./table-write.ts";
+import { TableWrite } from "../../sqlite/tables/table-write.ts";
+import { beginTurns } from "../driver/deadline.ts";
+import { Rerun, runTransaction, type TransactionScope } from "../driver/transaction.ts";
+import {
+  type ChangedNames,
+  joinedNames,
+  namesChangedBy,
+  type VersionedDeps,
+} from "../driver/versions.ts";
+import { type Learnt, PartlyLate, RowWrites } from "./row-writes.ts";
+import { changeRowsBy } from "./stored-rows.ts";
+import { RefusedUpsert } from "./upsert-sender.ts";
+import { mayInsert, planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
 
 /** The writes of a body in order, over all its attempts. */
 export class BodyWrites {
@@ -61,10 +75,10 @@ export class BodyTables implements TableWrites {
   }
 
   async write(table: Table, writes: readonly RowWrite[], rule: WriteRule = {}): Promise<Written> {
-    const tableWrite = this.#bodyWrites.at(this.#begun++, table);
-    const hasAny = writes.length + (rule.deleted?.length ?? 0) > 0;
-    this.#bodyWrites.hasRows ||= hasAny;
-    const { people, ...written } = await tableWrite.write(writes, rule, this.#tx);
+    const rows = [...writes.map(({ row }) => row), ...(rule.deleted ?? []).map(({ key }) => key)];
+    this.#bodyWrites.hasRows ||= rows.length > 0;
+    const written = await this.#bodyWrites.at(this.#begun++, table).write(writes, rule, this.#tx);
+    const people = namesChangedBy(table, rows);
     if (written.changed + written.deleted > 0) this.#note(table, people);
     // A tombstone names a person even where no row was removed, and must not outlive an erasure.
     else if (rule.deleted !== undefined) this.#people = joinedNames(this.#people, people);
@@ -72,13 +86,9 @@ export class BodyTables implements TableWrites {
   }
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
-    const { db } = this.#deps;
-    const options = { session: this.#tx };
     this.#bodyWrites.hasRows = true;
-    const count =
-      fields === null
-        ? await removeRowsBy(db, table, [column, value], options)
-        : await changeRowsBy(db, table, [column, value], { fields, ...options });
+    const change = { fields, tx: this.#tx };
+    const count = await changeRowsBy(this.#deps.db, table, [column, value], change);
     if (count > 0) this.#note(table, peopleOf(table, [column, value], fields));
   }
 
@@ -110,4 +120,120 @@ function peopleOf(
   if (column !== "username") return "everybody";
   const { username } = fields ?? {};
   return typeof username === "string" ? [value, username] : [value];
+}
+
+/** After so many new rows, the next write to the table is expected to have new rows only. */
+const MIN_LOAD_ROWS = 100;
+
+/** A write that may be attempted several times, and remembers what earlier attempts met. */
+class TableWrite {
+  readonly table: Table;
+  readonly #deps: VersionedDeps;
+  readonly #filling: Set<string>;
+  readonly #learnt: Learnt = {
+    insertsNew: true,
+    readsFirst: false,
+    meetsFirst: false,
+    numbers: null,
+  };
+  /** Records that the server refused, by position. */
+  readonly #refused = new Map<number, { readonly row: Row; readonly failure: WriteFailure }>();
+  /** The records of the last attempt, and how many of their rows are new. */
+  #records = 0;
+  #newRows = 0;
+
+  constructor(deps: VersionedDeps, filling: Set<string>, table: Table) {
+    this.#deps = deps;
+    this.#filling = filling;
+    this.table = table;
+  }
+
+  /** Writes all records but refused ones. Throws `Rerun` when the transaction is over, and errors of the driver. */
+  async write(writes: readonly RowWrite[], rule: WriteRule, tx: ClientSession): Promise<Written> {
+    const plan = await beginTurns(this.#deps.clock).run(planUpserts(this.table, writes));
+    const { upserts, failures } = this.#withoutRefused(plan);
+    const learnt = this.#learnt;
+    const { ordered } = plan;
+    const mayBeNew = learnt.insertsNew && !ordered && plan.upserts.every(mayInsert);
+    const isFilling = mayBeNew && this.#filling.has(this.table.name);
+    const rows = new RowWrites(this.#deps, this.table, { rule, learnt, ordered, isFilling });
+    try {
+      const { newRows, ...written } = await rows.write(upserts, tx);
+      this.#records = plan.upserts.length;
+      this.#newRows = newRows;
+      const all = [...failures, ...written.failures].sort((a, b) => a.index - b.index);
+      return { ...written, failures: all };
+    } catch (error) {
+      if (error instanceof PartlyLate) {
+        throw new Rerun(async () => {
+          learnt.readsFirst = true;
+        });
+      }
+      if (!(error instanceof RefusedUpsert)) throw error;
+      throw new Rerun(async (scope) => {
+        if (learnt.insertsNew) learnt.insertsNew = false;
+        else await this.#findRefused(rows, upserts, error, scope);
+      });
+    }
+  }
+
+  /** To be called after the commit. */
+  end(): void {
+    if (this.#records >= MIN_LOAD_ROWS && this.#newRows === this.#records) {
+      this.#filling.add(this.table.name);
+    } else if (this.#records > 0) this.#filling.delete(this.table.name);
+  }
+
+  /** Leaves out refused upserts, unless the record has changed since. */
+  #withoutRefused(plan: UpsertPlan): Pick<UpsertPlan, "upserts" | "failures"> {
+    if (this.#refused.size === 0) return plan;
+    const upserts: Upsert[] = [];
+    const failures = [...plan.failures];
+    for (const upsert of plan.upserts) {
+      const refused = this.#refused.get(upsert.index);
+      if (refused !== undefined && this.#isSameRow(refused.row, upsert.row)) {
+        failures.push(refused.failure);
+      } else upserts.push(upsert);
+    }
+    return { upserts, failures };
+  }
+
+  /** True for rows that differ at most in their time, which a body may set anew in each attempt. */
+  #isSameRow(a: Row, b: Row): boolean {
+    if (a === b) return true;
+    const textOf = (row: Row) =>
+      JSON.stringify({ ...row, [this.table.timestampColumn ?? ""]: null });
+    return textOf(a) === textOf(b);
+  }
+
+  /**
+   * Finds the refused upserts, the first of which is known. A try ends at a refused upsert, and the next begins behind it, so each is sent
+   * about once. The next attempt finds an upsert that is refused only together with others.
+   */
+  async #findRefused(
+    rows: RowWrites,
+    upserts: readonly Upsert[],
+    first: RefusedUpsert,
+    scope: TransactionScope,
+  ): Promise<void> {
+    const note = ({ upsert, failure }: RefusedUpsert, among: readonly Upsert[]) => {
+      this.#refused.set(upsert.index, { row: upsert.row, failure });
+      return among.findIndex(({ index }) => index === upsert.index) + 1;
+    };
+    let next = note(first, upserts);
+    while (!scope.deadline.isOver()) {
+      const rest = upserts.slice(next);
+      const tryOut = (tx: ClientSession) => rows.tryOut(rest, tx);
+      const tried = runTransaction(scope, tryOut, (tx) => tx.abortTransaction());
+      const failure: unknown = await tried.then(
+        () => null,
+        (error) => error,
+      );
+      if (failure === null) return;
+      if (!(failure instanceof RefusedUpsert)) throw failure;
+      next += note(failure, rest);
+    }
+    const message = `MongoDB refused more records than could be found in time: ${this.#refused.size} until then`;
+    throw new AppError("commit_failed", message, { cause: first });
+  }
 }

@@ -1,24 +1,33 @@
 // Documents in the order of their table. An index holds the BSON dates of other programs in a stretch behind the texts. Both stretches
 // are read side by side.
-import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
+import { Buffer } from "node:buffer";
+import { BSON, type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
+import { cutBatches } from "../driver/collections.ts";
 import { hasCode } from "../driver/errors.ts";
 import { optionsIn } from "../driver/operations.ts";
+import {
+  datesSince,
+  placeAmongDates,
+  placeAmongTexts,
+  sinceFilter,
+  timeOrderText,
+} from "./positions.ts";
 import { RowReader, readTime } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import {
   type IndexKeys,
   KEY_TIME_FIELD,
   PLACELESS_TYPES,
-  sinceFilter,
   type TableLayout,
 } from "./table-layout.ts";
-import { datesSince, placeAmongDates, placeAmongTexts, timeOrderText } from "./time-values.ts";
 
 /** Documents that are merged before they are handed on. */
 const MERGED_AT_ONCE = 500;
+
+type Bytes = readonly Uint8Array[];
 
 interface DocumentsQuery {
   readonly layout: TableLayout;
@@ -38,8 +47,18 @@ interface DocumentsQuery {
   readonly limit: number;
 }
 
+interface KeyRange {
+  /** Null for the first key. */
+  readonly after: Document | null;
+  /** Null for the last key. */
+  readonly through: Document | null;
+  readonly limit: number;
+}
+
 /** Server code for a range that does not end after its start. */
 const EMPTY_RANGE = 51175;
+/** Keys of one command; fewer or many more take longer in all. */
+const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024, bytesOf: BSON.calculateObjectSize };
 
 /** A part of an index; `from` as in `DocumentsQuery`. */
 interface Stretch {
@@ -63,19 +82,14 @@ export async function* readOrdered(
   db: Db,
   query: DocumentsQuery,
   tx: ClientSession,
-): AsyncGenerator<readonly Uint8Array[]> {
+): AsyncGenerator<Bytes> {
   const stretches = stretchesOf(query);
   const isMerged = stretches.length > 1;
   const cursors = stretches.map((stretch) => findStretch(db, { ...query, isMerged }, stretch, tx));
   try {
-    const [only] = cursors;
-    if (only === undefined || isMerged) {
-      yield* merge(query, cursors);
-      return;
-    }
-    while (await only.hasNext()) {
-      yield only.readBufferedDocuments() as unknown as Uint8Array[];
-    }
+    const [texts, dates] = cursors as [FindCursor, FindCursor | undefined];
+    if (dates !== undefined) yield* merge(query, texts, dates);
+    else while (await texts.hasNext()) yield texts.readBufferedDocuments() as unknown[] as Bytes;
   } finally {
     // The driver would name the snapshot as it closes a cursor, which the server refuses.
     const open = cursors.flatMap(({ id }) => (id === undefined || id.isZero() ? [] : id));
@@ -87,13 +101,16 @@ export async function* readOrdered(
   }
 }
 
-/** As `readOrdered`, for a range of keys with its end. */
+/** Documents with keys behind `after` up to `through`, in the order of the key. */
 export async function* readKeyRange(
   db: Db,
-  { through, ...query }: DocumentsQuery & { readonly through: Document | null },
+  layout: TableLayout,
+  { after, through, limit }: KeyRange,
   tx: ClientSession,
-): AsyncGenerator<readonly Uint8Array[]> {
-  let leftRows = query.limit;
+): AsyncGenerator<Bytes> {
+  const conditions = [...keyed(layout), ...placedBehind(layout.keyIndex, after)];
+  const query = { ...inKeyOrder(layout), from: after, conditions, limit };
+  let leftRows = limit;
   try {
     for await (const batch of readOrdered(db, { ...query, before: through }, tx)) {
       leftRows -= batch.length;
@@ -107,6 +124,34 @@ export async function* readKeyRange(
   yield* readOrdered(db, { ...query, from: null, conditions: [equalTo(through)], limit: 1 }, tx);
 }
 
+/** The documents with some of the keys. */
+export async function readByKeys(
+  db: Db,
+  layout: TableLayout,
+  keys: readonly Document[],
+  tx: ClientSession,
+): Promise<Iterable<Uint8Array>> {
+  // Several lookups may ask for one row.
+  const documents = new Map<string, Uint8Array>();
+  for (const lookup of cutBatches(keys.filter(isWhole), LOOKUP)) {
+    const conditions = [...placedBehind(layout.keyIndex, null), { $or: lookup.map(equalTo) }];
+    const query = { ...inKeyOrder(layout), from: null, conditions, limit: lookup.length };
+    for await (const batch of readOrdered(db, query, tx)) {
+      for (const one of batch) documents.set(Buffer.from(one).toString("latin1"), one);
+    }
+  }
+  return documents.values();
+}
+
+function inKeyOrder(layout: TableLayout) {
+  return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
+}
+
+/** Conditions that leave out rows without a key. */
+export function keyed({ table }: TableLayout): readonly Document[] {
+  return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
+}
+
 /** Conditions for documents with a place in an index, behind the one at `from`. */
 export function placedBehind(index: IndexKeys, from: Document | null): readonly Document[] {
   const $type = [...PLACELESS_TYPES];
@@ -116,12 +161,12 @@ export function placedBehind(index: IndexKeys, from: Document | null): readonly 
 }
 
 /** A condition for documents with exactly these values, of any type. */
-export function equalTo(values: Document): Document {
+function equalTo(values: Document): Document {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, { $eq: value }]));
 }
 
 /** True for a key without null. */
-export function isWhole(key: Document): boolean {
+function isWhole(key: Document): boolean {
   return Object.values(key).every((value) => value !== null);
 }
 
@@ -181,19 +226,28 @@ function boundsOf(
   return { min, max: from, sort };
 }
 
+/** The documents of two stretches, of texts and of dates. */
 async function* merge(
   { layout, skip, limit, isReverse = false }: DocumentsQuery,
-  cursors: readonly FindCursor[],
-): AsyncGenerator<readonly Uint8Array[]> {
-  const heads = await Promise.all(cursors.map((cursor) => nextDocument(cursor, layout)));
+  texts: FindCursor,
+  dates: FindCursor,
+): AsyncGenerator<Bytes> {
+  const next = async (cursor: FindCursor): Promise<PlacedDocument | null> => {
+    const found: unknown = await cursor.next();
+    const bytes = found as Uint8Array | null;
+    return bytes && { bytes, timeText: timeOrderText(layout, readTime(bytes, layout)) };
+  };
+  let [text, date] = await Promise.all([next(texts), next(dates)]);
   let batch: Uint8Array[] = [];
   for (let count = 0; count < skip + limit; count++) {
-    const place = firstOf(heads, isReverse);
-    const head = heads[place];
-    if (head === undefined || head === null) break;
-    heads[place] = await nextDocument(cursors[place] as FindCursor, layout);
+    const isDate =
+      date !== null && (text === null || comesBefore(layout, date, text) !== isReverse);
+    const first = isDate ? date : text;
+    if (first === null) break;
+    if (isDate) date = await next(dates);
+    else text = await next(texts);
     if (count < skip) continue;
-    batch.push(head.bytes);
+    batch.push(first.bytes);
     if (batch.length < MERGED_AT_ONCE) continue;
     yield batch;
     batch = [];
@@ -201,41 +255,16 @@ async function* merge(
   if (batch.length > 0) yield batch;
 }
 
-/** The stretch whose next document comes first. */
-function firstOf(heads: readonly (PlacedDocument | null)[], isReverse: boolean): number {
-  let first = 0;
-  for (const [place, head] of heads.entries()) {
-    const best = heads[first] ?? null;
-    if (head !== null && (best === null || head.isBefore(best) !== isReverse)) first = place;
-  }
-  return first;
-}
-
-async function nextDocument(
-  cursor: FindCursor,
-  layout: TableLayout,
-): Promise<PlacedDocument | null> {
-  const bytes: unknown = await cursor.next();
-  return bytes === null ? null : new PlacedDocument(bytes as Uint8Array, layout);
-}
-
-class PlacedDocument {
+interface PlacedDocument {
   readonly bytes: Uint8Array;
-  readonly #layout: TableLayout;
-  readonly #timeText: string;
+  readonly timeText: string;
+}
 
-  constructor(bytes: Uint8Array, layout: TableLayout) {
-    this.bytes = bytes;
-    this.#layout = layout;
-    this.#timeText = timeOrderText(layout, readTime(bytes, layout));
-  }
-
-  isBefore(other: PlacedDocument): boolean {
-    const order = compareUtf8(this.#timeText, other.#timeText);
-    if (order !== 0) return order < 0;
-    const { table } = this.#layout;
-    const reader = new RowReader(this.#layout, table.keyColumns);
-    const [key, otherKey] = [this, other].map(({ bytes }) => keyOf(table, reader.read(bytes)));
-    return compareUpsertKeys(table, key ?? [], otherKey ?? []) < 0;
-  }
+function comesBefore(layout: TableLayout, a: PlacedDocument, b: PlacedDocument): boolean {
+  const order = compareUtf8(a.timeText, b.timeText);
+  if (order !== 0) return order < 0;
+  const { table } = layout;
+  const reader = new RowReader(layout, table.keyColumns);
+  const keyIn = ({ bytes }: PlacedDocument) => keyOf(table, reader.read(bytes));
+  return compareUpsertKeys(table, keyIn(a), keyIn(b)) < 0;
 }

@@ -28,8 +28,6 @@ type NameTest = (bytes: Uint8Array, element: Element) => boolean;
 interface Field {
   readonly column: Column;
   readonly isAt: NameTest;
-  /** Undefined for a value that only other tools write. */
-  read(bytes: Buffer, element: Element): ColumnValue | undefined;
 }
 
 /** Reads the documents of a table as rows, columns in registry order. */
@@ -42,7 +40,7 @@ export class RowReader {
 
   constructor({ timeField }: TableLayout, columns: readonly Column[]) {
     this.#template = Object.fromEntries(columns.map(({ name }) => [name, null]));
-    this.#fields = columns.map(makeField);
+    this.#fields = columns.map((column) => ({ column, isAt: nameTest(column.name) }));
     this.#timestampColumn = columns.find(({ name }) => name === timeField) ?? null;
   }
 
@@ -60,7 +58,7 @@ export class RowReader {
       place++;
       if (field === undefined) continue;
       const { column } = field;
-      const value = field.read(bytes, element);
+      const value = readValue(column, bytes, element);
       row[column.name] =
         value === undefined
           ? foreignValue(column, BSON.deserialize(bytes, FOREIGN)[column.name])
@@ -95,33 +93,28 @@ function namesPlace(value: unknown): boolean {
   return value !== undefined && !Array.isArray(value) && !(value instanceof DBRef);
 }
 
-function makeField(column: Column): Field {
-  return {
-    column,
-    isAt: nameTest(column.name),
-    read(bytes, element) {
-      const offset = element[3];
-      const end = offset + element[4];
-      switch (element[0]) {
-        case NULL:
-          return null;
-        case TEXT:
-          return readStoredText(column.type, bytes.toString("utf8", offset + 4, end - 1));
-        case INT32:
-          return readNumber(column, bytes.readInt32LE(offset));
-        case INT64:
-          return readLong(column, bytes.readBigInt64LE(offset));
-        case DOUBLE:
-          return readNumber(column, bytes.readDoubleLE(offset));
-        case BOOLEAN:
-          return bytes[offset] === 1;
-        case DOCUMENT:
-          return column.type === "json" ? undefined : readVerbatim(bytes.subarray(offset, end));
-        default:
-          return undefined;
-      }
-    },
-  };
+/** Undefined for a value that only other tools write. */
+function readValue(column: Column, bytes: Buffer, element: Element): ColumnValue | undefined {
+  const offset = element[3];
+  const end = offset + element[4];
+  switch (element[0]) {
+    case NULL:
+      return null;
+    case TEXT:
+      return readStoredText(column.type, bytes.toString("utf8", offset + 4, end - 1));
+    case INT32:
+      return readNumber(column, bytes.readInt32LE(offset));
+    case INT64:
+      return readLong(column, bytes.readBigInt64LE(offset));
+    case DOUBLE:
+      return readNumber(column, bytes.readDoubleLE(offset));
+    case BOOLEAN:
+      return bytes[offset] === 1;
+    case DOCUMENT:
+      return column.type === "json" ? undefined : readVerbatim(bytes.subarray(offset, end));
+    default:
+      return undefined;
+  }
 }
 
 function nameTest(name: string): NameTest {

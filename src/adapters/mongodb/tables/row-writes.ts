@@ -17,8 +17,9 @@ import { lateBefore } from "../../../domain/sync/run/late-rows.ts";
 import { isVersioned, type Table, type WriteConflict } from "../../../domain/sync/table/table.ts";
 import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
+import { takeNumbers } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
-import { readNowMs } from "../driver/server-clock.ts";
+import { readNowMs } from "../driver/operations.ts";
 import {
   findTombstones,
   forgetTombstones,
@@ -36,31 +37,29 @@ const MARGIN_MS = 5_000;
 /** Upserts in the first try behind a refused one, as the next refused one may be near. Each further try has twice as many. */
 const FIRST_TRIED = 8;
 
-interface WriteOptions extends WriteRule {
+/** What earlier attempts have met, for the next one. */
+export interface Learnt {
+  /** True when new rows are inserted: an existing key is then a refusal. False after a refusal, which a unique index may have caused. */
+  insertsNew: boolean;
+  /** True when rows are always read: an earlier attempt could not tell which of them changed. */
+  readsFirst: boolean;
+  /** True when tombstones without rows have met the commits of others. */
+  meetsFirst: boolean;
+  /** Numbers for new rows. */
+  numbers: { readonly first: Long; readonly count: number } | null;
+}
+
+interface WriteOptions {
+  readonly rule: WriteRule;
+  readonly learnt: Learnt;
   /** True when upserts take effect one after the other. */
   readonly ordered: boolean;
-  /** True when new rows are inserted: an existing key is then a refusal. */
-  readonly insertsNew: boolean;
-  /** True when rows are always read: an earlier attempt could not tell which of them changed. */
-  readonly readsFirst: boolean;
   /** True when all rows count as new, unread. */
   readonly isFilling: boolean;
-  /** True when an earlier attempt met the commits of others. */
-  readonly meetsFirst: boolean;
-  /** Called before tombstones without rows meet the commits of others. */
-  readonly onMeeting: () => void;
-  /** Takes numbers for new rows and gives the first. */
-  readonly takeNumbers: (count: number) => Promise<Long>;
 }
 
 interface WrittenRows extends Written {
   readonly newRows: number;
-}
-
-interface Decided {
-  readonly decision: Omit<WriteDecision<Upsert>, "sent">;
-  /** The sent upserts in order; some may change nothing. */
-  readonly sent: readonly Upsert[];
 }
 
 interface There {
@@ -86,20 +85,20 @@ export class RowWrites {
     this.#deps = deps;
     this.#table = table;
     this.#options = options;
-    this.#conflict = options.conflict ?? table.conflict;
-    this.#deleted = options.deleted ?? [];
+    this.#conflict = options.rule.conflict ?? table.conflict;
+    this.#deleted = options.rule.deleted ?? [];
   }
 
   /** Sends rows unread where that is enough, else reads, decides, and writes changes. Throws `PartlyLate` for unread late rows. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
-    const { meetsFirst } = this.#options;
-    if (meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
+    const { isFilling, learnt } = this.#options;
+    if (learnt.meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
     const nowMs = await readNowMs(this.#deps);
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
     const written =
-      !hasTombstones && !this.#options.isFilling && this.#isSentUnread(upserts)
+      !hasTombstones && !isFilling && this.#isSentUnread(upserts)
         ? await this.#sendUnread(upserts, nowMs, tx)
         : await this.#writeRead(upserts, { nowMs, tombstones }, tx);
     const tookMs = Math.ceil(this.#deps.clock.monotonicMs() - beganMs);
@@ -110,8 +109,8 @@ export class RowWrites {
   #isSentUnread(upserts: readonly Upsert[]): boolean {
     const table = this.#table;
     const isGuarded = this.#conflict === "newer" && isVersioned(table);
-    const { ordered, readsFirst, stamps } = this.#options;
-    if (isGuarded || stamps !== undefined || readsFirst || ordered) return false;
+    const { ordered, learnt, rule } = this.#options;
+    if (isGuarded || rule.stamps !== undefined || learnt.readsFirst || ordered) return false;
     if (hasNumbers(table)) return false;
     const isKey = table.keyColumns.some(({ name }) => name === table.timestampColumn);
     const isTimeless = table.timestampColumn === null || table.updateColumns.length === 0;
@@ -131,16 +130,15 @@ export class RowWrites {
   }
 
   async #writeRead(upserts: readonly Upsert[], there: There, tx: ClientSession): Promise<Done> {
-    const { decision, sent } = await this.#decide(upserts, there, tx);
-    const { failures, kept, buried, added, removed, earliestChanged, earliestKept } = decision;
-    const inserted = new Set(this.#options.insertsNew ? added : []);
+    const decision = await this.#decide(upserts, there, tx);
+    const { sent, failures, kept, buried, added, removed } = decision;
+    const { earliestChanged, earliestKept } = decision;
+    const isNew = new Set(this.#options.learnt.insertsNew ? added : []);
+    const inserts = sent.filter((upsert) => isNew.has(upsert));
+    const updates = sent.filter((upsert) => !isNew.has(upsert));
     const target = this.#target(tx);
-    await sendInserts(
-      target,
-      sent.filter((upsert) => inserted.has(upsert)),
-    );
-    const rest = sent.filter((upsert) => !inserted.has(upsert));
-    const changed = inserted.size + (await sendUpserts(target, rest)).changed;
+    await sendInserts(target, inserts);
+    const changed = inserts.length + (await sendUpserts(target, updates)).changed;
     return {
       changed,
       newRows: added.length,
@@ -168,7 +166,7 @@ export class RowWrites {
     upserts: readonly Upsert[],
     { nowMs, tombstones }: There,
     tx: ClientSession,
-  ): Promise<Decided> {
+  ): Promise<WriteDecision<Upsert>> {
     const table = this.#table;
     const turns = beginTurns(this.#deps.clock);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
@@ -184,20 +182,28 @@ export class RowWrites {
       {
         conflict: this.#conflict,
         nowMs,
-        stamps: this.#options.stamps,
+        stamps: this.#options.rule.stamps,
         withTime: (upsert, time) => withTime(table, upsert, time),
       },
     );
     const decision = await turns.run(steps);
     await this.#number(decision.added);
     await this.#clear(decision, tx);
-    return { decision, sent: this.#sentOf(upserts, decision) };
+    return { ...decision, sent: this.#sentOf(upserts, decision) };
   }
 
-  /** Numbers new rows in the order of their records. */
+  /**
+   * Numbers new rows in the order of their records, by the numbers of an earlier attempt where they suffice. Taken outside of the
+   * transaction, in which all writes would conflict.
+   */
   async #number(added: readonly Upsert[]): Promise<void> {
-    if (added.length === 0 || !hasNumbers(this.#table)) return;
-    const first = await this.#options.takeNumbers(added.length);
+    const count = added.length;
+    if (count === 0 || !hasNumbers(this.#table)) return;
+    const { learnt } = this.#options;
+    if (learnt.numbers === null || learnt.numbers.count < count) {
+      learnt.numbers = { first: await takeNumbers(this.#deps.db, this.#table.name, count), count };
+    }
+    const { first } = learnt.numbers;
     const turns = beginTurns(this.#deps.clock);
     for (const [n, upsert] of added.toSorted(byIndex).entries()) {
       if (turns.isOver) await turns.next();
@@ -205,12 +211,15 @@ export class RowWrites {
     }
   }
 
-  /** Without the guard all records are sent: the server finds equal rows, except a BSON date beside the text of its time. D-7.10. */
+  /**
+   * What is sent, in the order of sending. Without the guard all records are: the server finds equal rows, except a BSON date beside the
+   * text of its time. D-7.10.
+   */
   #sentOf(
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,
   ): readonly Upsert[] {
-    if (this.#conflict !== "newer" && this.#options.stamps === undefined) {
+    if (this.#conflict !== "newer" && this.#options.rule.stamps === undefined) {
       const failed = new Set(failures.map(({ index }) => index));
       return upserts.filter(({ index }) => !failed.has(index));
     }
@@ -242,11 +251,11 @@ export class RowWrites {
     tx: ClientSession,
   ): Promise<void> {
     const { db, versions } = this.#deps;
-    const { meetsFirst, onMeeting } = this.#options;
+    const { learnt } = this.#options;
     const isAlone = ({ key }: Tombstone) => !removed.has(keyText(this.#table, key));
-    if (this.#deleted.length > 0 && !meetsFirst && listed.some(isAlone)) {
+    if (this.#deleted.length > 0 && !learnt.meetsFirst && listed.some(isAlone)) {
       // Nothing else keeps out a row of the key that comes meanwhile.
-      onMeeting();
+      learnt.meetsFirst = true;
       await versions.meetChanges(this.#table, tx);
     }
     await forgetTombstones(db, this.#table, forgotten, tx);

@@ -1,12 +1,14 @@
 // The indexes that a table needs, the indexes that serve in their place, and problems with making them.
-import type { Db, IndexDescriptionInfo } from "mongodb";
+import { BSON, type Db, type IndexDescriptionInfo } from "mongodb";
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type IndexKeys, layoutOf } from "./table-layout.ts";
 
 const OWN_INDEX = "repsync_";
-/** MongoDB's limit for a collection. */
+/** MongoDB's limits: of a collection's indexes, of an index's fields, and of their names as a document. */
 const MAX_INDEXES = 64;
+const MAX_INDEX_FIELDS = 32;
+const MAX_INDEX_KEYS_BYTES = 2048;
 
 interface FoundIndexes {
   readonly table: Table;
@@ -55,6 +57,21 @@ function hasKeys(index: IndexDescriptionInfo, keys: IndexKeys): boolean {
 export function isOfFormerKey(index: IndexDescriptionInfo, table: Table): boolean {
   if (!index.name?.startsWith(OWN_INDEX)) return false;
   return hasKeys(index, layoutOf(table).keyIndex) !== (index.unique === true);
+}
+
+export function widthProblems(table: Table): string[] {
+  const { orderIndex } = layoutOf(table);
+  const widest = Object.keys(orderIndex).length;
+  if (widest > MAX_INDEX_FIELDS) {
+    return [
+      `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
+    ];
+  }
+  const bytes = BSON.calculateObjectSize(orderIndex);
+  if (bytes <= MAX_INDEX_KEYS_BYTES) return [];
+  return [
+    `the names of the columns of its order, the timestamp and the upsert key, take ${bytes} bytes in an index of MongoDB, ${MAX_INDEX_KEYS_BYTES} are allowed: shorten the names, or the key`,
+  ];
 }
 
 /** Why missing indexes cannot be made; in a table of repsync also what to do. */

@@ -1,5 +1,5 @@
 // Looks at a table's collection before it is prepared: what is there, and what a changed registry would break.
-import { BSON, type Collection, type Db, type Document, type IndexDescriptionInfo } from "mongodb";
+import type { Collection, Db, Document, IndexDescriptionInfo } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/name-facts.ts";
 import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
@@ -7,10 +7,15 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import { refuseTables } from "../../../domain/sync/table/table-refusals.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import { COMMITTED } from "../driver/operations.ts";
-import { type Rights, readRights, rightsProblems } from "../driver/table-rights.ts";
-import { keyFormProblem, placeProblem } from "./key-forms.ts";
-import { findIndex, indexProblems, isOfFormerKey, neededIndexes } from "./table-indexes.ts";
-import { hasNumbers, KEY_TIME_FIELD, layoutOf } from "./table-layout.ts";
+import { foreignProblems, keyProblems, valueProblems } from "./row-problems.ts";
+import {
+  findIndex,
+  indexProblems,
+  isOfFormerKey,
+  neededIndexes,
+  widthProblems,
+} from "./table-indexes.ts";
+import { hasNumbers } from "./table-layout.ts";
 
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
@@ -62,9 +67,6 @@ export interface Inspection {
   readonly problems: readonly string[];
 }
 
-/** MongoDB's limits: of an index's fields, and of their names as a document. */
-const MAX_INDEX_FIELDS = 32;
-const MAX_INDEX_KEYS_BYTES = 2048;
 /** MongoDB 6.0, for tables with `deletes`. */
 const MIN_WIRE_VERSION = 17;
 
@@ -93,8 +95,10 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
     if (isDropped && (await collection.findOne({ username: { $ne: null } })) !== null) {
       problems.push(DROPPED_NAME);
     }
-    problems.push(...(await rowProblems(collection, found)));
-    if (isForeign) problems.push(...(await foreignProblems(collection, found)));
+    problems.push(...(await keyProblems(collection, found)));
+    if (definition === null) problems.push(...(await valueProblems(collection, table)));
+    const hadNumbers = definition?.has_numbers === true;
+    if (isForeign) problems.push(...(await foreignProblems(collection, table, hadNumbers)));
   }
   return { ...found, problems };
 }
@@ -127,21 +131,6 @@ export function versionProblem(wireVersion: number, tables: readonly Table[]): s
   if (wireVersion >= MIN_WIRE_VERSION) return null;
   const names = tables.map(({ name }) => `Table "${name}"`).join(", ");
   return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
-}
-
-function widthProblems(table: Table): string[] {
-  const { orderIndex } = layoutOf(table);
-  const widest = Object.keys(orderIndex).length;
-  if (widest > MAX_INDEX_FIELDS) {
-    return [
-      `its order has ${widest} columns, the timestamp and the upsert key, and MongoDB's indexes at most ${MAX_INDEX_FIELDS}: shorten the key`,
-    ];
-  }
-  const bytes = BSON.calculateObjectSize(orderIndex);
-  if (bytes <= MAX_INDEX_KEYS_BYTES) return [];
-  return [
-    `the names of the columns of its order, the timestamp and the upsert key, take ${bytes} bytes in an index of MongoDB, ${MAX_INDEX_KEYS_BYTES} are allowed: shorten the names, or the key`,
-  ];
 }
 
 function collectionProblems(info: Document | undefined): string[] {
@@ -184,61 +173,54 @@ function definitionProblems(table: Table, definition: TableDefinition | null): s
   return problems;
 }
 
-/** Problems of documents that other tools wrote. */
-async function rowProblems(
-  collection: Collection,
-  { table, definition, indexes }: Pick<Inspection, "table" | "definition" | "indexes">,
-): Promise<string[]> {
-  const problems: string[] = [];
-  const { keyIndex } = layoutOf(table);
-  const keyNames = Object.keys(keyIndex);
-  if (
-    findIndex({ table, indexes }, keyIndex) === undefined &&
-    (await hasDuplicates(collection, keyNames))
-  ) {
-    problems.push(
-      `several rows have the same upsert key (${keyNames.join(", ")}): remove all but one`,
-    );
-  }
-  if (definition !== null) return problems;
-  for (const column of table.columns) {
-    const { name, nullable, isKey } = column;
-    const mustHave = isKey || !nullable;
-    if (mustHave && (await collection.findOne({ [name]: null })) !== null) {
-      problems.push(`its column "${name}" may not be null but is in some rows: fill it in`);
-    }
-    const isTime = name === table.timestampColumn;
-    const keyProblem = isKey ? await keyFormProblem(collection, column) : null;
-    const timeProblem = isTime && !isKey ? await placeProblem(collection, column) : null;
-    problems.push(...[keyProblem, timeProblem].filter((one) => one !== null));
-  }
-  return problems;
+// The rights of the URL's user to a table's collection. A server without logins tells nothing.
+
+interface Privilege {
+  readonly resource: {
+    readonly db?: string;
+    readonly collection?: string;
+    readonly anyResource?: boolean;
+  };
+  readonly actions: readonly string[];
 }
 
-/** Problems of another program's documents to which repsync would have to add fields. D-11.4. */
-async function foreignProblems(
-  collection: Collection,
-  { table, definition }: Pick<Inspection, "table" | "definition">,
-): Promise<string[]> {
-  const problems: string[] = [];
-  if (layoutOf(table).timeField === KEY_TIME_FIELD) {
-    problems.push(
-      `its timestamp column "${table.timestampColumn}" is part of its upsert key, which takes a field more in every document`,
-    );
-  }
-  const isNew = hasNumbers(table) && definition?.has_numbers !== true;
-  if (isNew && (await collection.findOne({ id: null })) !== null) {
-    problems.push('its column "id" is missing in some rows, and nothing is numbered there');
-  }
-  return problems;
+/** Null where everybody may do everything. */
+type Rights = readonly Privilege[] | null;
+
+interface Work {
+  readonly table: Table;
+  readonly makesIndexes: boolean;
+  readonly dropsIndexes: boolean;
+  /** The collection as the server lists it; undefined when it does not exist. */
+  readonly info: Document | undefined;
 }
 
-async function hasDuplicates(collection: Collection, names: readonly string[]): Promise<boolean> {
-  const key = Object.fromEntries(names.map((name) => [name, `$${name}`]));
-  const stages = [
-    { $group: { _id: key, rows: { $sum: 1 } } },
-    { $match: { rows: { $gt: 1 } } },
-    { $limit: 1 },
-  ];
-  return await collection.aggregate(stages, { allowDiskUse: true }).hasNext();
+async function readRights(db: Db): Promise<Rights> {
+  const { authInfo } = await db.command({ connectionStatus: 1, showPrivileges: true });
+  const isAnybody = (authInfo?.authenticatedUsers ?? []).length === 0;
+  return isAnybody ? null : (authInfo.authenticatedUserPrivileges ?? []);
+}
+
+/** Names missing privileges before a start changes anything. */
+function rightsProblems({ databaseName }: Db, rights: Rights, work: Work): string[] {
+  const { table, makesIndexes, dropsIndexes, info } = work;
+  const hasPreImages = info?.["options"]?.["changeStreamPreAndPostImages"]?.enabled === true;
+  const needed = ["find", "insert", "update", "remove", "collStats"];
+  if (makesIndexes) needed.push("createIndex");
+  if (dropsIndexes) needed.push("dropIndex");
+  // An empty name stands for every database or collection.
+  const isAt = (place: string | undefined, name: string) => place === "" || place === name;
+  const may = (action: string, name = table.name) =>
+    rights === null ||
+    rights.some(({ actions, resource: { anyResource, db, collection } }) => {
+      const isThere = anyResource === true || (isAt(db, databaseName) && isAt(collection, name));
+      return isThere && actions.includes(action);
+    });
+  const lacking = needed.filter((action) => !may(action));
+  // The change stream is that of the database.
+  if (table.deletes && !may("changeStream", "")) lacking.push("changeStream");
+  const roles = lacking.length === 0 ? [] : [`${lacking.join(", ")} (role readWrite)`];
+  if (table.deletes && !hasPreImages && !may("collMod")) roles.push("collMod (role dbAdmin)");
+  if (roles.length === 0) return [];
+  return [`the user of STORAGE_URL lacks privileges there: ${roles.join(", ")}`];
 }

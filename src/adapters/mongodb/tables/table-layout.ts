@@ -1,6 +1,4 @@
 // How a table is stored: fields, indexes and bounds.
-import type { Document } from "mongodb";
-import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import {
   type Column,
   isNumberedByStore,
@@ -8,7 +6,7 @@ import {
   type Table,
   timestampColumnOf,
 } from "../../../domain/sync/table/table.ts";
-import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
+import { type StoredValue, storeValue } from "./column-values.ts";
 
 /** Hidden field with a timestamp that cannot be parsed; the column is null then. */
 export const UNPARSED_FIELD = "_repsync";
@@ -49,21 +47,6 @@ export function hasNumbers(table: Table): boolean {
 
 export function keyAndTime(table: Table): readonly Column[] {
   return [...new Set([...table.keyColumns, timestampColumnOf(table) ?? []].flat())];
-}
-
-/** Selects rows at or after `sinceTime`, or all. `datesSince()` selects the BSON dates of other programs. */
-export function sinceFilter(layout: TableLayout, sinceTime: string | null): Document {
-  if (sinceTime === null || layout.timeField === null) return {};
-  // `$gte` with a text matches texts only, and no null.
-  return { [layout.timeField]: { $gte: zonelessFrom(layout.table, sinceTime) } };
-}
-
-export function positionOf({ table, timeField }: TableLayout, row: Row): Document {
-  const time = timestampColumnOf(table);
-  const key = storedKey(table, row);
-  return time === null || timeField === null
-    ? key
-    : { [timeField]: storeTime(time, row[time.name]), ...key };
 }
 
 export function storedKey(table: Table, row: Row): Record<string, StoredValue> {

@@ -1,14 +1,12 @@
 // Makes collections and indexes, after all tables were inspected.
-
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isByDay } from "../../../domain/sync/rows/row-time.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { START_CALLS } from "../../../ports/documents.ts";
-import { makeCollections } from "../driver/collections.ts";
+import { COUNTERS, makeCollections, reserveNumbers, takeNumbers } from "../driver/collections.ts";
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
-import { asAppErrors, DUPLICATE_KEY, hasCode } from "../driver/errors.ts";
-import { COUNTERS, reserveNumbers, takeNumbers } from "../driver/id-counters.ts";
+import { asAppErrors, DUPLICATE_KEY, hasCode, orNull } from "../driver/errors.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import { findIndex, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
 import {
@@ -26,9 +24,12 @@ import {
 } from "./table-layout.ts";
 
 const INDEX_NOT_FOUND = 27;
-const CANNOT_CREATE_INDEX = 67;
-const INDEX_OPTIONS_CONFLICT = 85;
-const INDEX_KEYS_CONFLICT = 86;
+/** Server codes where another index or the shard key is in the way. */
+const IN_THE_WAY = [
+  67, // CannotCreateIndex
+  85, // IndexOptionsConflict
+  86, // IndexKeySpecsConflict
+];
 
 const NUMBERED_AT_ONCE = 1_000;
 
@@ -50,13 +51,14 @@ export async function prepareTables(
 async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   const { table, definition } = inspection;
   const collection = db.collection(table.name);
-  for (const name of inspection.formerIndexes) await dropIndex(collection, name);
-  const [keyIndex, ...others] = neededIndexes(table);
-  const need = async (keys: IndexKeys) =>
-    noteIndexName(db, table, keys, await makeIndex(collection, inspection, keys));
-  if (keyIndex !== undefined) await need(keyIndex);
-  await alignTimes(collection, inspection);
-  for (const keys of others) await need(keys);
+  for (const name of inspection.formerIndexes) {
+    await orNull(collection.dropIndex(name), INDEX_NOT_FOUND);
+  }
+  for (const keys of neededIndexes(table)) {
+    await makeIndex(db, inspection, keys);
+    // Before the index of the order is made.
+    if (keys === layoutOf(table).keyIndex) await alignTimes(collection, inspection);
+  }
   if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
     await reserveIds(db, collection);
     await numberRows(db, collection);
@@ -94,45 +96,27 @@ async function numberRows(db: Db, collection: Collection): Promise<void> {
   }
 }
 
-/** Makes a missing index, and gives its name. */
-async function makeIndex(
-  collection: Collection,
-  inspection: Inspection,
-  keys: IndexKeys,
-): Promise<string> {
+/** Makes an index where it is missing. */
+async function makeIndex(db: Db, inspection: Inspection, keys: IndexKeys): Promise<void> {
   const { table } = inspection;
-  const found = findIndex(inspection, keys);
-  if (found?.name !== undefined) return found.name;
-  const names = Object.keys(keys);
-  const isKey = keys === layoutOf(table).keyIndex;
-  try {
-    return await collection.createIndex(keys, {
+  const make = () =>
+    db.collection(table.name).createIndex(keys, {
       name: ownIndexName(keys),
-      unique: isKey,
+      unique: keys === layoutOf(table).keyIndex,
       // The default waits for every member, even one that is down.
       commitQuorum: "majority",
     });
+  try {
+    const name = findIndex(inspection, keys)?.name ?? (await make());
+    noteIndexName(db, table, keys, name);
   } catch (error) {
-    const refusals = [
-      CANNOT_CREATE_INDEX,
-      INDEX_OPTIONS_CONFLICT,
-      INDEX_KEYS_CONFLICT,
-      DUPLICATE_KEY,
-    ];
-    if (!hasCode(error, ...refusals)) throw error;
+    if (!hasCode(error, ...IN_THE_WAY, DUPLICATE_KEY)) throw error;
     const text = hasCode(error, DUPLICATE_KEY)
       ? "several rows have the same key: remove all but one"
       : "another index or the shard key is in the way: a shard key has to begin the upsert key";
-    const message = `Table "${table.name}": its index on (${names.join(", ")}) cannot be made, ${text}`;
+    const names = Object.keys(keys).join(", ");
+    const message = `Table "${table.name}": its index on (${names}) cannot be made, ${text}`;
     throw new AppError("schema_conflict", message, { cause: error });
-  }
-}
-
-async function dropIndex(collection: Collection, name: string): Promise<void> {
-  try {
-    await collection.dropIndex(name);
-  } catch (error) {
-    if (!hasCode(error, INDEX_NOT_FOUND)) throw error;
   }
 }
 

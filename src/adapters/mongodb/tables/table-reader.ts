@@ -1,10 +1,7 @@
 // Reads pages with their totals from one snapshot, and rows by key. Totals and positions are reused while the table is unchanged.
-import { Buffer } from "node:buffer";
-import { BSON, type ClientSession, type Document } from "mongodb";
-import { compareUtf8 } from "../../../domain/shared/json.ts";
+import type { ClientSession, Document } from "mongodb";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
-import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import {
   type CountQuery,
@@ -20,27 +17,29 @@ import {
   readPartCursor,
   START,
 } from "../../../ports/tables/table-store.ts";
-import { cutBatches } from "../driver/collections.ts";
 import { beginTurns, Deadline } from "../driver/deadline.ts";
 import { optionsIn, readCommitted, readSnapshot } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
-  equalTo,
   hasDates,
-  isWhole,
+  keyed,
   placedBehind,
+  readByKeys,
   readKeyRange,
   readOrdered,
 } from "./ordered-documents.ts";
-import { positionJson, readIndexValues } from "./part-cursor.ts";
+import {
+  countFilter,
+  isBefore,
+  partOf,
+  positionJson,
+  RowPlaces,
+  readIndexValues,
+} from "./positions.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
-import { type IndexKeys, layoutOf, positionOf, type TableLayout } from "./table-layout.ts";
+import { type IndexKeys, layoutOf, type TableLayout } from "./table-layout.ts";
 import { type TableState, TableStates } from "./table-states.ts";
-import { countFilter, timeOrderText } from "./time-values.ts";
-
-/** Keys of one command; fewer or many more take longer in all. */
-const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024 };
 
 interface Reading {
   readonly layout: TableLayout;
@@ -75,8 +74,7 @@ export class TableReader {
   readonly #deps: VersionedDeps;
   readonly #states: TableStates;
   readonly #bookmarks = new PageBookmarks<Document>();
-  /** Documents of read rows: values of other tools may not tell their place in the index. */
-  readonly #documents = new WeakMap<RowPosition, Uint8Array>();
+  readonly #places = new RowPlaces();
 
   constructor(deps: VersionedDeps) {
     this.#deps = deps;
@@ -97,29 +95,17 @@ export class TableReader {
 
   async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
     const layout = layoutOf(table);
-    const wanted = keys.map((row) => this.#keyOf(layout, row)).filter(isWhole);
-    const lookups = cutBatches(wanted, { ...LOOKUP, bytesOf: BSON.calculateObjectSize });
-    const found = await readSnapshot(this.#deps, async (tx) => {
-      const documents = new Map<string, Uint8Array>();
-      for (const lookup of lookups) {
-        const conditions = [...placedBehind(layout.keyIndex, null), { $or: lookup.map(equalTo) }];
-        const query = { ...inKeyOrder(layout), from: null, conditions, limit: lookup.length };
-        for await (const batch of readOrdered(this.#deps.db, query, tx)) {
-          // Several lookups may ask for one row.
-          for (const one of batch) documents.set(Buffer.from(one).toString("latin1"), one);
-        }
-      }
-      return documents.values();
-    });
+    const wanted = keys.map((row) => this.#places.keyOf(layout, row));
+    const found = await readSnapshot(this.#deps, (tx) =>
+      readByKeys(this.#deps.db, layout, wanted, tx),
+    );
     const reader = readerOf(table, columns);
-    return [...found].map((document) => this.#placedRow(reader, document));
+    return [...found].map((document) => this.#places.read(reader, document));
   }
 
   async count(table: Table, query: CountQuery = {}): Promise<number> {
     const { hasKey = false } = query;
-    return await this.#read(layoutOf(table), query, !hasKey, async (reading) => {
-      return this.#knownTotal(reading) ?? (await this.#countRows(reading));
-    });
+    return await this.#read(layoutOf(table), query, !hasKey, (reading) => this.#total(reading));
   }
 
   async #readRange(
@@ -127,12 +113,11 @@ export class TableReader {
     { afterKey, throughKey }: KeyRange,
     query: RowsQuery,
   ): Promise<RowsPage> {
-    const from = afterKey === null ? null : this.#keyOf(layout, afterKey);
-    const through = throughKey === null ? null : this.#keyOf(layout, throughKey);
-    const conditions = [...keyed(layout), ...placedBehind(layout.keyIndex, from)];
-    const range = { ...inKeyOrder(layout), from, through, conditions, limit: query.limitRows };
+    const after = afterKey && this.#places.keyOf(layout, afterKey);
+    const through = throughKey && this.#places.keyOf(layout, throughKey);
+    const range = { after, through, limit: query.limitRows };
     const { rows } = await readSnapshot(this.#deps, (tx) =>
-      this.#find(layout.table, readKeyRange(this.#deps.db, range, tx), query),
+      this.#find(layout.table, readKeyRange(this.#deps.db, layout, range, tx), query),
     );
     return { rows, totalRows: null, cursor: null };
   }
@@ -148,7 +133,7 @@ export class TableReader {
     const place = isAtCursor
       ? readPartCursor(from.cursor, (json) => readIndexValues(json, Object.keys(index)))
       : isBehindRow
-        ? { position: this.#placeOf(layout, from.after), skip: 0 }
+        ? { position: this.#places.placeOf(layout, from.after), skip: 0 }
         : START;
     const isOutside = !isByKey && isBefore(place.position, layout, sinceTime);
     const start = isOutside && !isReverse ? START : place;
@@ -161,23 +146,22 @@ export class TableReader {
     const { from, limitRows, hasTotal = false } = query;
     const offsetRows = "offsetRows" in from ? from.offsetRows : null;
     const knownRows = hasTotal ? this.#knownTotal(reading) : null;
-    const total = async () => (hasTotal ? (knownRows ?? (await this.#countRows(reading))) : null);
+    const total = async () => (hasTotal ? await this.#total(reading) : null);
     const isBehind = offsetRows !== null && knownRows !== null && offsetRows >= knownRows;
     if (isBehind || start.isOver) return { rows: [], totalRows: await total(), cursor: null };
     const first = offsetRows === null ? start : this.#nearest(reading, start, offsetRows);
     const placeIn = (document: Uint8Array) => {
       const place = readPosition(document, layout);
-      return place === null ? null : partOf(place, start.index);
+      return place && partOf(place, start.index);
     };
     const remember = (rowsBefore: number, document: Uint8Array) => {
-      const position = sequence === null ? null : placeIn(document);
+      const position = sequence && placeIn(document);
       if (sequence === null || position === null) return;
       this.#bookmarks.remember(sequence, { offsetRows: rowsBefore, position });
     };
     const documents = this.#documentsOf(reading, first, query);
-    const onBefore = first.hasBefore
-      ? (document: Uint8Array) => remember(offsetRows ?? 0, document)
-      : null;
+    const rememberBefore = (document: Uint8Array) => remember(offsetRows ?? 0, document);
+    const onBefore = first.hasBefore ? rememberBefore : null;
     const { clock } = this.#deps;
     const beganMs = clock.monotonicMs();
     const [{ rows, last, isCut }, totalRows] = await Promise.all([
@@ -189,10 +173,9 @@ export class TableReader {
     if (isCostly && state !== null) state.costMs += clock.monotonicMs() - beganMs;
     if (offsetRows !== null && last !== null) remember(offsetRows + rows.length, last);
     if (!("cursor" in from && isCut)) return { rows, totalRows, cursor: null };
-    const begun = first.position && positionJson(first.position);
-    const counted = { position: begun, skip: first.skip + rows.length };
-    const behind = last && placeIn(last);
-    return { rows, totalRows, cursor: partCursor(behind && positionJson(behind), counted) };
+    const counted = { position: positionJson(first.position), skip: first.skip + rows.length };
+    const behind = positionJson(last && placeIn(last));
+    return { rows, totalRows, cursor: partCursor(behind, counted) };
   }
 
   #documentsOf(reading: Reading, start: Start, { from, order = "time", limitRows }: RowsQuery) {
@@ -236,16 +219,16 @@ export class TableReader {
     const turns = beginTurns(this.#deps.clock);
     const rows: Row[] = [];
     let last: Uint8Array | null = null;
-    let isFirst = true;
+    let before = onBefore;
     for await (const batch of documents) {
       for (const document of batch) {
         if (turns.isOver) await turns.next();
-        if (isFirst && onBefore !== null) {
-          isFirst = false;
-          onBefore(document);
+        if (before !== null) {
+          before(document);
+          before = null;
           continue;
         }
-        const row = isPlaced ? this.#placedRow(reader, document) : reader.read(document);
+        const row = isPlaced ? this.#places.read(reader, document) : reader.read(document);
         const isFull = rows.length === limitRows || size?.takes(row) === false;
         if (isFull) return { rows, last, isCut: true };
         rows.push(row);
@@ -278,8 +261,11 @@ export class TableReader {
     return sequence === null ? null : this.#bookmarks.totalRows(sequence);
   }
 
-  /** Without a state, counts rows with a key only. */
-  async #countRows({ layout, tx, sinceTime, sequence, isMixed }: Reading): Promise<number> {
+  /** Counts rows, unless the number is known; without a state rows with a key only. */
+  async #total(reading: Reading): Promise<number> {
+    const known = this.#knownTotal(reading);
+    if (known !== null) return known;
+    const { layout, tx, sinceTime, sequence, isMixed } = reading;
     const filter = countFilter(layout, sinceTime, isMixed);
     const $match = sequence === null ? { $and: [filter, ...keyed(layout)] } : filter;
     const [counted] = await this.#deps.db
@@ -293,46 +279,8 @@ export class TableReader {
     if (sequence !== null) this.#bookmarks.rememberTotal(sequence, totalRows);
     return totalRows;
   }
-
-  #placedRow(reader: RowReader, document: Uint8Array): Row {
-    const row = reader.read(document);
-    this.#documents.set(row, document);
-    return row;
-  }
-
-  #placeOf(layout: TableLayout, row: RowPosition): Document {
-    const document = this.#documents.get(row);
-    const found = document === undefined ? null : readPosition(document, layout);
-    return found ?? positionOf(layout, row);
-  }
-
-  #keyOf(layout: TableLayout, row: RowPosition): Document {
-    return partOf(this.#placeOf(layout, row), layout.keyIndex);
-  }
 }
 
 function readerOf(table: Table, columns: RowColumns): RowReader {
   return new RowReader(layoutOf(table), columnsOf(table, columns));
-}
-
-/** The values of an index, in its order. */
-function partOf(place: Document, index: IndexKeys): Document {
-  return Object.fromEntries(Object.keys(index).map((name) => [name, place[name]]));
-}
-
-function inKeyOrder(layout: TableLayout) {
-  return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
-}
-
-/** Leaves out rows without a key. */
-function keyed({ table }: TableLayout): readonly Document[] {
-  return table.keyColumns.map(({ name }) => ({ [name]: { $ne: null } }));
-}
-
-/** True for a place before `sinceTime`: reading begins at that time, or is over in reverse. */
-function isBefore(place: Document | null, layout: TableLayout, sinceTime: string | null): boolean {
-  if (place === null || sinceTime === null || layout.timeField === null) return false;
-  const value: unknown = place[layout.timeField];
-  if (typeof value !== "string" && !(value instanceof Date)) return value === null;
-  return compareUtf8(timeOrderText(layout, value), zonelessFrom(layout.table, sinceTime)) < 0;
 }

@@ -7,8 +7,9 @@ import {
   MongoServerError,
 } from "mongodb";
 import type { WriteFailure } from "../../../ports/tables/table-writes.ts";
+import { cutBatches } from "../driver/collections.ts";
 import { isPassing } from "../driver/errors.ts";
-import { cutUpserts, type Upsert } from "./upserts.ts";
+import type { Upsert } from "./upserts.ts";
 
 /** Refusals of rows by error code; the server's messages hold values of rows. */
 export const REFUSALS: ReadonlyMap<number, string> = new Map([
@@ -43,6 +44,11 @@ export class RefusedUpsert extends Error {
   }
 }
 
+/** Estimated bytes of a batch, well below the 16 MiB at which the driver splits a `bulkWrite`. A larger upsert is a batch of its own. */
+const MAX_BATCH_BYTES = 12 * 1024 * 1024;
+/** The most upserts of a batch, as the driver prepares a batch in one turn. */
+const MAX_BATCH_UPSERTS = 1_000;
+
 interface Target {
   readonly collection: Collection;
   readonly isOrdered: boolean;
@@ -72,6 +78,12 @@ export async function sendUpserts(
     done.changed += written.upsertedCount + written.modifiedCount;
   }
   return done;
+}
+
+/** Batches in order, each for one command. */
+function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
+  const bytesOf = ({ estimatedBytes }: Upsert) => estimatedBytes;
+  return cutBatches(upserts, { maxItems: MAX_BATCH_UPSERTS, maxBytes: MAX_BATCH_BYTES, bytesOf });
 }
 
 /** Sends a batch as one command of the transaction. */

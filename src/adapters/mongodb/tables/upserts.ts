@@ -1,21 +1,16 @@
-// Records as upserts by key, and the batches in which they are sent.
+// Records as upserts by key.
 import { BSON, type Document, type Long } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
-import { cutBatches } from "../driver/collections.ts";
 import { hashOf } from "../driver/versions.ts";
 import { type StoredValue, storeTime, storeValue } from "./column-values.ts";
 import { KEY_TIME_FIELD, layoutOf, storedKey, UNPARSED_FIELD } from "./table-layout.ts";
 
 /** Bytes of an upsert, and of its document: MongoDB's 16 MiB less room for what is around them. */
 const MAX_UPSERT_BYTES = 16 * 1024 * 1024 - 1024;
-/** Estimated bytes of a batch, well below the 16 MiB at which the driver splits a `bulkWrite`. A larger upsert is a batch of its own. */
-const MAX_BATCH_BYTES = 12 * 1024 * 1024;
-/** The most upserts of a batch, as the driver prepares a batch in one turn. */
-const MAX_BATCH_UPSERTS = 1_000;
 /** Upper estimates for an upsert without its fields, and for a field without its text. */
 const UPSERT_BYTES = 200;
 const FIELD_BYTES = 80;
@@ -87,15 +82,6 @@ export function mayInsert({ refused, refusedIfNew }: Upsert): boolean {
 export function setNumber({ update, document }: Upsert, id: Long): void {
   update["$setOnInsert"] = { ...update["$setOnInsert"], id };
   document["id"] = id;
-}
-
-/** Cuts upserts into batches, in order, each for one command. */
-export function cutUpserts(upserts: readonly Upsert[]): Upsert[][] {
-  return cutBatches(upserts, {
-    maxItems: MAX_BATCH_UPSERTS,
-    maxBytes: MAX_BATCH_BYTES,
-    bytesOf: ({ estimatedBytes }) => estimatedBytes,
-  });
 }
 
 type Fields = Record<string, StoredValue | Document>;

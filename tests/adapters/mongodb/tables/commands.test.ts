@@ -5,7 +5,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { BSON, Collection, type Document, MongoClient } from "mongodb";
 import { DeleteRecorder } from "../../../../src/adapters/mongodb/deletes/delete-recorder.ts";
 import { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
-import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/primary-watch.ts";
+import { PrimaryWatch } from "../../../../src/adapters/mongodb/driver/operations.ts";
 import { Versions } from "../../../../src/adapters/mongodb/driver/versions.ts";
 import { MongoTableStore } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
