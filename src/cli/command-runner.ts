@@ -3,8 +3,10 @@ import { type Command, CommanderError, InvalidArgumentError } from "commander";
 import type { Config } from "../app/config.ts";
 import { outlivesTerminal } from "../app/process.ts";
 import type { Services } from "../app/services.ts";
+import type { AdminRequest } from "../domain/reputation/audit/admin-entry.ts";
 import type { AppErrorKind } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, isAppError } from "../domain/shared/errors.ts";
+import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
 import { flushOutput, Output, type OutputOptions } from "./output.ts";
 
 /** The end of a command. D-4.12. */
@@ -66,39 +68,46 @@ export function readWhole(text: string): number {
   throw new InvalidArgumentError("It must be a whole number.");
 }
 
+/** Of an act on accounts by a command, where nobody asks by name. D-8.8. */
+export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
+  return { by: null, requestId: ids.next() };
+}
+
 /** Its actions never reject: a failure becomes a message and the exit code. */
 export const runCommand: RunCommand =
   (work) =>
   async (...given) => {
     // Commander gives the options, then the command itself, last.
     const output = new Output(given.at(-2) as OutputOptions);
-    const opened: OpenedDeployment[] = [];
+    const opened: Services[] = [];
     const openAs = async (needsTables: boolean, isReading: boolean) => {
       const opening = openDeployment(isReading);
       const deployment = await output.waitFor("the store (STORAGE_URL)", opening);
-      opened.push(deployment);
       const { services } = deployment;
+      opened.push(services);
       if (needsTables) await services.prepare();
       await services.makeAdministrator();
       return deployment;
     };
-    const open = () => openAs(true, false);
-    const openStore = () => openAs(false, false);
-    const openToRead = (needsTables = false) => openAs(needsTables, true);
     const interruption = new Interruption((signal) => {
       restoreTerminal();
       output.tellError(`Ended by ${signal}`);
       process.exit(EXIT.failed);
     });
+    const tools: CommandTools = {
+      output,
+      interruption,
+      open: () => openAs(true, false),
+      openStore: () => openAs(false, false),
+      openToRead: (needsTables = false) => openAs(needsTables, true),
+    };
     let code: ExitCode;
     try {
-      code =
-        (await work({ output, interruption, open, openStore, openToRead }, ...given)) ??
-        EXIT.success;
+      code = (await work(tools, ...given)) ?? EXIT.success;
     } catch (error) {
       code = tellFailure(output, error);
     }
-    for (const { services } of opened) await closeQuietly(services);
+    for (const services of opened) await closeQuietly(services);
     await flushOutput();
     process.exit(code);
   };

@@ -157,26 +157,6 @@ export function durationText(durationMs: number): string {
   return `${formatCount(Math.floor(seconds / 60))} min ${String(seconds % 60).padStart(2, "0")} s`;
 }
 
-export interface Throughput {
-  readonly rows: number;
-  readonly elapsedMs: number;
-  readonly bytesCompressed: number;
-  readonly bytesUncompressed: number;
-}
-
-/** Such as `10 rows, 500 rows/s, 80 of 320 bytes sent (75% saved)`. */
-export function movedText(moved: Throughput): string {
-  const { rows, elapsedMs, bytesCompressed, bytesUncompressed } = moved;
-  if (rows === 0) return "0 rows";
-  const rate = rows / Math.max(0.001, elapsedMs / 1000);
-  const savedPercent = 100 * (1 - bytesCompressed / Math.max(1, bytesUncompressed));
-  return (
-    `${countOf(rows, "row")}, ${formatCount(rate)} rows/s, ` +
-    `${formatCount(bytesCompressed)} of ${formatCount(bytesUncompressed)} bytes sent ` +
-    `(${Math.max(0, savedPercent).toFixed(0)}% saved)`
-  );
-}
-
 /** Ends both streams; resolves when everything has left the process, or the reader is gone. */
 export async function flushOutput(): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) {

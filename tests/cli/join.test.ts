@@ -190,7 +190,7 @@ describe("repsync init --join", () => {
   });
 
   test("D-14.8 beside a deployment on this machine it gets a port and a cookie of its own", async () => {
-    const { starterSettings } = await import("../../src/cli/files/starter-files.ts");
+    const { starterSettings } = await import("../../src/cli/commands/operation/init.ts");
     const of = (url: string, key = "k") => readEnvFile(starterSettings({ url, key })).values;
     expect(of("http://127.0.0.1:3000")).toMatchObject({
       ...{ PORT: "3001", SESSION_COOKIE: "repsync_session_3001" },

@@ -1,8 +1,10 @@
-// The path, the format and the form of a file that a command names.
+// A file that a command names: its path, its format, its form, and the text of a short one.
+
+import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import { STANDARD_STREAM } from "../../app/write-file.ts";
-import { AppError } from "../../domain/shared/errors.ts";
+import { AppError, systemReason } from "../../domain/shared/errors.ts";
 import { ROW_NUMBER } from "../../domain/sync/table/table.ts";
 import { FILE_FORMATS, type FileFormat } from "../../ports/files.ts";
 import { DATE_FORMAT, DELIMITER, ENCODING } from "../../usecases/sync/files/file-form.ts";
@@ -58,6 +60,20 @@ export function formatByName(path: string): FileFormat {
   throw new AppError("invalid_request", `${subject} no known file extension`, {
     hint: "Give --format json, ndjson or csv",
   });
+}
+
+/** The text of a short file. Throws `invalid_request`. */
+export async function readTextFile(path: string): Promise<string> {
+  try {
+    return await readFile(path, "utf8");
+  } catch (error) {
+    throw unreadable(path, error);
+  }
+}
+
+export function unreadable(path: string, cause: unknown): AppError {
+  const message = `"${path}" cannot be read: ${systemReason(cause)}`;
+  return new AppError("invalid_request", message, { cause });
 }
 
 // Options for the form of a file, which override that of the registry. D-14.1.

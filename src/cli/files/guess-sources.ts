@@ -9,8 +9,7 @@ import type { Encoding } from "../../domain/sync/table/registry-schema.ts";
 import type { FileFormat, ForeignDatabase } from "../../ports/files.ts";
 import type { GuessSource } from "../../usecases/sync/files/guess-file.ts";
 import { isTableName, requireTableName } from "../../usecases/sync/files/guess-file.ts";
-import { delimiterByName, formatByName } from "./file-arguments.ts";
-import { TextSource, unreadable } from "./read-text.ts";
+import { delimiterByName, formatByName, unreadable } from "./file-arguments.ts";
 import {
   findForeignTable,
   isSqliteFile,
@@ -18,7 +17,8 @@ import {
   ownNameOf,
   recordsOf,
   shadowed,
-} from "./sqlite-file.ts";
+  TextSource,
+} from "./input-files.ts";
 
 const ASKING = "Give --table a name of letters, digits and underscores";
 const RENAMING =

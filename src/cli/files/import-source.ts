@@ -9,8 +9,13 @@ import {
   recordsOf as fileRecords,
 } from "../../usecases/sync/files/file-records.ts";
 import { delimiterByName, fromCallersFolder, readFileArguments } from "./file-arguments.ts";
-import { TextSource } from "./read-text.ts";
-import { findForeignTable, isSqliteFile, openSqliteFile, recordsOf } from "./sqlite-file.ts";
+import {
+  findForeignTable,
+  isSqliteFile,
+  openSqliteFile,
+  recordsOf,
+  TextSource,
+} from "./input-files.ts";
 
 interface ReadingOptions {
   readonly table: Table;

@@ -38,9 +38,9 @@ import {
   formatOfName,
   formatOption,
   fromCallersFolder,
+  unreadable,
 } from "../../files/file-arguments.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
-import { unreadable } from "../../files/read-text.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 
 interface InferOptions extends FileOptions, FormOptions {

@@ -1,6 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { readEnvFile } from "../../../app/environment.ts";
+import { loadEnvFile, readEnvFile } from "../../../app/environment.ts";
 import { registryText } from "../../../app/registry-text.ts";
 import { createFile, isTaken, makeFolder, OWNER_ONLY } from "../../../app/write-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
@@ -13,11 +14,11 @@ import {
   EXIT,
   type ExitCode,
 } from "../../command-runner.ts";
-import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { readTextFile } from "../../files/read-text.ts";
-import { SETTINGS, STARTER_TABLES, starterSettings, TABLES } from "../../files/starter-files.ts";
+import { fromCallersFolder, readTextFile } from "../../files/file-arguments.ts";
 import { readSecret } from "../../prompts.ts";
-import { examine } from "./doctor.ts";
+
+const SETTINGS = ".env";
+const TABLES = "tables.json";
 
 interface InitOptions {
   readonly folder: string;
@@ -109,8 +110,8 @@ async function joinDeployment(
     `Sign in as admin with the ADMIN_PASSWORD of ${paths.settings}`,
   );
   process.chdir(folder);
-  const { loadEnvFile } = await import("../../../app/environment.ts");
   loadEnvFile();
+  const { examine } = await import("./doctor.ts");
   const { code, findings } = await examine(tools);
   const written = files.map(([path]) => path);
   const ok = code === EXIT.success;
@@ -140,3 +141,85 @@ async function connect(baseUrl: string, key: string): Promise<RemotePeer> {
     throw new AppError("invalid_request", text);
   }
 }
+
+// The files of a new deployment. D-10.2.
+
+/** Of letters, digits, `-` and `_`, which neither `.env` nor HTTP changes. */
+function freshSecret(bytes: number): string {
+  return randomBytes(bytes).toString("base64url");
+}
+
+interface JoinedDeployment {
+  readonly url: string;
+  /** Its SYNC_API_KEY. */
+  readonly key: string;
+}
+
+/** Settings with fresh secrets, different at each call. */
+export function starterSettings(joined: JoinedDeployment | null = null): string {
+  return `# Settings of this deployment. It holds secrets: keep it to yourself, and out of version control.
+# Every setting is described in .env.example of the package.
+
+# Address and port to listen on.
+# HOST=127.0.0.1
+${joined === null ? "# PORT=3000" : ownPlace(joined)}
+
+# Where data lives, from the folder in which repsync is started. For PostgreSQL: postgres://user:password@host/database,
+# for MongoDB: mongodb://host1,host2,host3/repsync?replicaSet=rs0
+STORAGE_URL=sqlite:./data/repsync.db
+
+# Your own tables.
+SYNC_TABLES=./tables.json
+
+# Synchronization, and the key that the other deployment sends.
+SYNC_ENABLED=true
+SYNC_API_KEY=${freshSecret(32)}
+
+# The other deployment: its address, its SYNC_API_KEY, and when to run, here every five minutes.
+${joined === null ? "# SYNC_REMOTE_URL=https://other.example" : `SYNC_REMOTE_URL=${joined.url}`}
+${joined === null ? "# SYNC_REMOTE_KEY=" : `SYNC_REMOTE_KEY=${quoted(joined.key)}`}
+# SYNC_SCHEDULE=*/5 * * * *
+
+# The administrator, whose account the first start makes; the console changes the password.
+ADMIN_USERNAME=admin
+ADMIN_PASSWORD=${freshSecret(18)}
+
+# What Prometheus sends to read /metrics.
+METRICS_TOKEN=${freshSecret(32)}
+`;
+}
+
+/** Beside a deployment on the same machine, its own port, and its own cookie, as cookies do not know ports. */
+function ownPlace({ url }: JoinedDeployment): string {
+  const { hostname, port } = new URL(url);
+  const isBeside = /^(?:localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  if (!isBeside) return "# PORT=3000";
+  const own = Number(port) === 3000 ? 3001 : 3000;
+  return `PORT=${own}\nSESSION_COOKIE=repsync_session_${own}`;
+}
+
+/** Bare, or in quotes that it does not contain; bare, too, where it contains all of them. */
+function quoted(key: string): string {
+  if (/^[\w.~+/=-]+$/.test(key)) return key;
+  const quote = ["'", '"', "`"].find((sign) => !key.includes(sign)) ?? "";
+  return `${quote}${key}${quote}`;
+}
+
+/** A registry without own tables that shows how to write one. */
+const STARTER_TABLES = `// The tables that this deployment synchronizes, beside profiles and platform_accounts, which it always has.
+// docs/sync.md explains every entry. From a file of yours: repsync tables infer FILE --into tables.json
+{
+  "tables": {
+    // "listings": {
+    //   "timestamp_column": "updated_at", // says when a row changed last: runs are incremental by it
+    //   "upsert_key": ["shop", "sku"], // identifies a row
+    //   "columns": {
+    //     "shop": { "type": "text" }, // or integer, bigint, numeric, real, boolean, datetime, date, json
+    //     "sku": { "type": "text" },
+    //     "price": { "type": "numeric" },
+    //     "updated_at": { "type": "datetime" }
+    //   }
+    // }
+  }
+}
+`;

@@ -20,8 +20,7 @@ import {
   EXIT,
   type ExitCode,
 } from "../../command-runner.ts";
-import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { readTextFile } from "../../files/read-text.ts";
+import { fromCallersFolder, readTextFile } from "../../files/file-arguments.ts";
 import { addInferCommand } from "./infer-tables.ts";
 
 export const addCommands: AddCommands = (parent, run) => {

@@ -2,7 +2,6 @@ import {
   type AccountItem,
   isForeignUsername,
 } from "../../../domain/reputation/accounts/account.ts";
-import type { AdminRequest } from "../../../domain/reputation/audit/admin-entry.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS } from "../../../domain/shared/limits.ts";
 import { formatCount, hasControlCharacter } from "../../../domain/shared/text.ts";
@@ -17,7 +16,12 @@ import {
 } from "../../../usecases/reputation/accounts/administer.ts";
 import type { AccountDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { createAdministrator } from "../../../usecases/reputation/accounts/sign-up.ts";
-import { type AddCommands, type CommandTools, declareCommand } from "../../command-runner.ts";
+import {
+  type AddCommands,
+  type CommandTools,
+  declareCommand,
+  requestOfCommand,
+} from "../../command-runner.ts";
 import { addListOptions, type ListOptions } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 import { confirm, readPassword, requireTerminal } from "../../prompts.ts";
@@ -105,11 +109,6 @@ export const addCommands: AddCommands = (parent, run) => {
     },
   );
 };
-
-/** Of a command, where nobody asks by name. D-8.8. */
-export function requestOfCommand({ ids }: AccountDeps): AdminRequest {
-  return { by: null, requestId: ids.next() };
-}
 
 async function list(
   { output, openToRead }: CommandTools,

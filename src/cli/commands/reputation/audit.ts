@@ -11,8 +11,7 @@ import {
   EXIT,
   type ExitCode,
 } from "../../command-runner.ts";
-import { fromCallersFolder } from "../../files/file-arguments.ts";
-import { readTextFile } from "../../files/read-text.ts";
+import { fromCallersFolder, readTextFile } from "../../files/file-arguments.ts";
 import type { Output } from "../../output.ts";
 import { withProgress } from "../../progress.ts";
 

@@ -29,10 +29,10 @@ import {
   type CommandTools,
   declareCommand,
   readWhole,
+  requestOfCommand,
 } from "../../command-runner.ts";
 import { itemsOf, wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
-import { requestOfCommand } from "./accounts.ts";
 
 interface PlanOptions {
   readonly callsPerMonth?: number;

@@ -1,6 +1,7 @@
 import { stat } from "node:fs/promises";
 import { Option } from "commander";
 import { hasStore } from "../../../app/stores.ts";
+import { STANDARD_STREAM } from "../../../app/write-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
@@ -35,7 +36,7 @@ import {
 } from "../../files/file-arguments.ts";
 import { mayRemove, ToldReport, warnOfRemoteRows } from "../../files/import-report.ts";
 import { type ImportSource, openEveryTable, openImportSource } from "../../files/import-source.ts";
-import { shadowed } from "../../files/sqlite-file.ts";
+import { shadowed } from "../../files/input-files.ts";
 import { withProgress } from "../../progress.ts";
 
 interface ImportOptions extends FileOptions, FormOptions {
@@ -221,7 +222,7 @@ async function importFile(
 }
 
 async function modificationTime(path: string): Promise<string | null> {
-  if (path === "-") return null;
+  if (path === STANDARD_STREAM) return null;
   const found = await stat(fromCallersFolder(path)).catch(() => null);
   return found?.isFile() === true ? formatMs(Math.floor(found.mtimeMs)) : null;
 }
