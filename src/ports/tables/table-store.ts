@@ -109,6 +109,12 @@ export interface TableStore {
   prepare(tables: readonly Table[]): Promise<void>;
 
   /**
+   * True where tables that are all there lack what `prepare` made on them, as after another program has put its own in the place of
+   * one. Absent where that takes nothing away.
+   */
+  isDisturbed?(tables: readonly Table[]): Promise<boolean>;
+
+  /**
    * Reads consecutive rows. A large page is read in portions, with turns for other work in between; memory holds no more of it than
    * `maxJsonBytes` and a portion. D-7.9. Throws `invalid_request` for a cursor that this store never gave.
    */

@@ -1,11 +1,12 @@
 // Follows the registry file while the service runs: prepares new tables under a lease of all instances, then serves all of them
-// together. D-14.6. A file with a problem changes nothing, and is told once.
+// together. D-14.6. A file with a problem changes nothing, and is told once. Tables that another program has made anew are prepared too.
 import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";
 import type { Registry, Table } from "../../domain/sync/table/table.ts";
 import type { NewTable, RegistrySource } from "../../ports/files.ts";
 import { type Ids, repeat } from "../../ports/runtime/runtime.ts";
+import type { TableStore } from "../../ports/tables/table-store.ts";
 import { holdLease, type LeaseDeps } from "../sync/shared/hold-lease.ts";
 
 const LOOK_EVERY_MS = 5_000;
@@ -13,6 +14,7 @@ const LOOK_EVERY_MS = 5_000;
 interface RegistryKeeperDeps extends LeaseDeps {
   readonly registry: LiveRegistry;
   readonly source: RegistrySource;
+  readonly storage: { readonly tables: Pick<TableStore, "isDisturbed"> };
   /** Makes tables in the store. Throws `AppError`. */
   prepareTables(registry: Registry): Promise<void>;
   readonly ids: Ids;
@@ -98,9 +100,21 @@ export class RegistryKeeper {
       await prepare(change.registry);
       registry.take(change.registry);
       logger.info(`The registry was taken up: ${change.summary}`);
+    } else if (await this.#isDisturbed()) {
+      await prepare(registry);
+      logger.info(
+        "Another program has made tables anew, so they were prepared again: compare them",
+      );
     }
     this.#problem = null;
     this.#toldText = undefined;
+  }
+
+  /** Also false while the store does not answer. */
+  async #isDisturbed(): Promise<boolean> {
+    const { registry, storage } = this.#deps;
+    const asked = storage.tables.isDisturbed?.([...registry.values()]);
+    return (await asked?.catch(() => false)) === true;
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */

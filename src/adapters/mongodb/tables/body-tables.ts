@@ -11,7 +11,6 @@ import type {
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { TableWrite } from "../../sqlite/tables/table-write.ts";
 import { beginTurns } from "../driver/deadline.ts";
 import { Rerun, runTransaction, type TransactionScope } from "../driver/transaction.ts";
 import {

@@ -30,7 +30,7 @@ import {
   readPosition,
   sinceOf,
 } from "./positions.ts";
-import { prepareTables } from "./prepare.ts";
+import { prepareTables, watchedNow } from "./prepare.ts";
 import { findRows } from "./rows-by-value.ts";
 import { settle } from "./tombstone-places.ts";
 import { refusalOfRow } from "./write-steps.ts";
@@ -79,6 +79,13 @@ export class PostgresTables implements TableStore {
       this.#database,
       tables.map((table) => this.layout(table)),
     );
+  }
+
+  async isDisturbed(tables: readonly Table[]): Promise<boolean> {
+    const watched = await this.#database.read({ name: "tables.watched" }, (tx) =>
+      Promise.all(tables.map((table) => watchedNow(tx, this.layout(table)))),
+    );
+    return watched.includes(false) && !watched.includes(null);
   }
 
   async page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {

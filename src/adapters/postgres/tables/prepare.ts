@@ -59,10 +59,24 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
 
 /** False where the table or a trigger was dropped, or one switched off: nothing has recorded the writes since. */
 function isWatched(layout: Layout, { kept, table }: Found): boolean {
-  const text = triggersText(layout);
   if (table === null) return false;
-  if (kept?.triggers !== hashHex(text)) return true;
-  return table.triggers === text.split(MAKES_TRIGGER).length - 1;
+  if (kept?.triggers !== hashHex(triggersText(layout))) return true;
+  return table.triggers === triggerCount(layout);
+}
+
+function triggerCount(layout: Layout): number {
+  return triggersText(layout).split(MAKES_TRIGGER).length - 1;
+}
+
+const TRIGGERS = `
+select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled::text = $2::text)
+from pg_class as c where c.oid = to_regclass($1::text) and not exists (select from pg_inherits where c.oid in (inhrelid, inhparent))`;
+
+/** What has the name of a prepared table: null for no table, or one that shares its rows; else whether its triggers fire. */
+export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise<boolean | null> {
+  const enabled = layout.watch === "always" ? "A" : "O";
+  const [[count] = []] = await tx.query(TRIGGERS, [layout.name, enabled]);
+  return count === undefined ? null : Number(count) >= triggerCount(layout);
 }
 
 /** Columns that the registry has dropped stay while they exist. */

@@ -1,5 +1,5 @@
 import { placeOfCursor, placeText } from "../../../domain/shared/list-query.ts";
-import { compareDateTimes, firstMsFrom } from "../../../domain/shared/time.ts";
+import { compareDateTimes, firstMsFrom, formatMs } from "../../../domain/shared/time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type {
@@ -12,6 +12,7 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
+import { watchedNow } from "./prepare.ts";
 import { DELETED_AT, settle, tombstonesWith } from "./tombstone-places.ts";
 
 interface ListFacts {
@@ -110,23 +111,29 @@ export class PostgresTombstones implements Tombstones {
     const layout = this.#tables.layout(table);
     await settle(this.#database, layout);
     return await this.#database[how]({ name: `tombstones.${how}` }, async (tx) =>
-      body(tx, layout, await factsOf(tx, table, after)),
+      body(tx, layout, await factsOf(tx, layout, after)),
     );
   }
 }
 
 async function factsOf(
   tx: ServerTransaction,
-  { name }: Table,
+  layout: Layout,
   after: string | null,
 ): Promise<ListFacts> {
+  const { name } = layout.table;
   const text =
     "select deletes, last_place, complete_since from repsync._tables where name = $1::text";
-  const [[list, last, completeSince] = []] = await tx.query(text, [name]);
+  const [[[list, last, since] = []], isWatched] = await Promise.all([
+    tx.query(text, [name]),
+    watchedNow(tx, layout),
+  ]);
   if (typeof list !== "string") throw new Error(`Table "${name}" was not prepared with deletes`);
   const lastPlace = Number(last);
   const place = placeOfCursor(list, lastPlace, after);
-  return { list, lastPlace, completeSince: String(completeSince), place };
+  // Deletes before now are unknown where another table has the name, or the triggers were switched off.
+  const completeSince = isWatched ? String(since) : formatMs(tx.nowMs);
+  return { list, lastPlace, completeSince, place };
 }
 
 async function remove(

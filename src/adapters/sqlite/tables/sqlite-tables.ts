@@ -33,6 +33,11 @@ const FIRST_PORTION_ROWS = 16;
 /** The JSON of a later portion, in bytes, about. */
 const PORTION_BYTES = 4 * 1024 * 1024;
 
+/** Indexes and triggers of repsync, each with its table. */
+const MADE = `SELECT name || ' ' || tbl_name AS made FROM sqlite_schema
+  WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*'`;
+const IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+
 interface OpenPage {
   readonly table: Table;
   readonly columns: RowColumns;
@@ -57,7 +62,7 @@ export class SqliteTables implements TableStore {
   /** Positions of read rows, as values of other tools do not show their position. */
   readonly #places = new WeakMap<RowPosition, Place>();
   /** The tables prepared last: an equal table needs no other look while no schema has changed. */
-  #prepared = { version: -1, tables: new Set<string>() };
+  #prepared = { version: -1, tables: new Set<string>(), made: new Set() as ReadonlySet<unknown> };
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -65,15 +70,24 @@ export class SqliteTables implements TableStore {
 
   async prepare(tables: readonly Table[]): Promise<void> {
     const known = this.#prepared;
-    const version = await this.#database.write((body) => {
+    const now = await this.#database.write((body) => {
       const isSame = schemaVersion(this.#database) === known.version;
       const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
       const changed = tables.filter((table) => !isKnown(table));
       prepareTables(this.#database, changed);
       for (const { name } of changed) body.noteChanged(name);
-      return schemaVersion(this.#database);
+      return { version: schemaVersion(this.#database), made: this.#made() };
     }, START_CALLS);
-    this.#prepared = { version, tables: new Set(tables.map((table) => JSON.stringify(table))) };
+    this.#prepared = { ...now, tables: new Set(tables.map((table) => JSON.stringify(table))) };
+  }
+
+  async isDisturbed(tables: readonly Table[]): Promise<boolean> {
+    const { version, made } = this.#prepared;
+    return await this.#database.read(() => {
+      if (schemaVersion(this.#database) === version) return false;
+      const isThere = ({ name }: Table) => this.#database.all(IS_TABLE, [name]).length > 0;
+      return made.difference(this.#made()).size > 0 && tables.every(isThere);
+    });
   }
 
   stampsOthers(): boolean {
@@ -280,6 +294,10 @@ export class SqliteTables implements TableStore {
 
   #sqlOf(table: Table): TableSql {
     return this.#sql.getOrInsertComputed(table, () => new TableSql(table, this.#database));
+  }
+
+  #made(): ReadonlySet<unknown> {
+    return new Set(this.#database.all(MADE).map(({ made }) => made));
   }
 }
 
