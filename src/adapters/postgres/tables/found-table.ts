@@ -31,6 +31,8 @@ export interface FoundColumn {
   readonly mayBeNull: boolean;
   /** True where only the database writes the column. */
   readonly isGenerated: boolean;
+  /** True where its value is computed of others. */
+  readonly isComputed: boolean;
   /** True where the column's own sequence numbers rows, and repsync may use it. */
   readonly isNumbered: boolean;
   /** Empty for columns without text. */
@@ -82,7 +84,7 @@ const KEPT = "select name, entry, deletes from repsync._tables where name = any(
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull or exists (select from pg_constraint where conrelid = c.oid and contype = 'n' and not convalidated and a.attnum = any(conkey)),
-  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
+  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isComputed', a.attgenerated <> '', 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
   'collation', coalesce(case l.collname when 'default' then d.datcollate else l.collname end, ''),
   'isOrderedByBytes', a.attcollation = 0 or ${IS_C}, 'isComparedByBytes', coalesce(l.collisdeterministic, true))
 from pg_attribute as a left join pg_collation as l on l.oid = a.attcollation, pg_database as d

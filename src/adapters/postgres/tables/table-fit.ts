@@ -58,6 +58,7 @@ export async function examineTables(
   for (const { layout, found } of examined) {
     const tableName = layout.table.name;
     layout.watch = watchOf(found);
+    layout.computed = computedOf(found);
     layout.grant = grantOf(layout, found);
     const problems = await problemsOf(tx, layout, found);
     refusals.push({ tableName, isForeign: isForeign(found), problems });
@@ -71,6 +72,10 @@ function watchOf({ table }: Found): Watch {
   if (table === null) return "always";
   if (!table.mayTrigger || table.isReplicated) return "never";
   return table.isOwned ? "always" : "unless replicated";
+}
+
+function computedOf({ table }: Found): readonly string[] {
+  return (table?.columns ?? []).filter(({ isComputed }) => isComputed).map(({ name }) => name);
 }
 
 /** True for a table of repsync that can be the registry's as it is. */

@@ -228,6 +228,9 @@ function stampTriggerText(layout: Layout): string {
     table.movedColumns.map(({ name }) => `${row}.${quoted(name)}::text`);
   const [before, after] = [texts("old"), texts("new")];
   const left = after.map((text, i) => `coalesce(${text}, ${before[i]})`);
+  // The server computes these after the trigger: they are null in the new row. JSON may name one that is gone.
+  const nulls = JSON.stringify(Object.fromEntries(layout.computed.map((name) => [name, null])));
+  const forget = nulls === "{}" ? "" : `old = jsonb_populate_record(old, ${literal(nulls)});`;
   const empties = `(${after}) is distinct from (${before}) and (${left}) is not distinct from (${before})`;
   return `create or replace function ${call} returns trigger
 language plpgsql security definer set search_path = pg_catalog, pg_temp as $body$
@@ -238,7 +241,9 @@ begin
   if tg_op = 'UPDATE' and new.${at} is null then new.${at} = old.${at};
   elsif new.${at} is distinct from old.${at} then return new;
   end if;
-  if tg_op = 'UPDATE' and new *= old then return new; end if;
+  if tg_op = 'UPDATE' then ${forget}
+    if new *= old then return new; end if;
+  end if;
   if current_setting('transaction_isolation') = 'read committed' and (${layout.sameKey("new", "old")}) is not true
     and exists (select ${present} and t.xmax <> '0') then
     begin

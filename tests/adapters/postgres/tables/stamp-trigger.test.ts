@@ -169,6 +169,23 @@ describe.skipIf(!postgresAvailable)(
       );
     }
 
+    scenes("a row beside a computed column changes only with another", async (scene) => {
+      const { storage, table } = scene;
+      const { name } = table;
+      await scene.run(`alter table "${name}" add column "Twice" int8 generated always as (v * 2) stored, add column other text,
+        add column id int8 generated always as identity`);
+      await storage.tables.prepare([makeTable(table.entry, name)]);
+      await scene.run(`insert into "${name}" (k, at, v) values ('a', '${LONG_AGO}', 1)`);
+      await scene.run(`update "${name}" set v = v`);
+      expect(await scene.at("a")).toBe(LONG_AGO);
+      await scene.run(`update "${name}" set other = 'changed'`);
+      expect(await scene.shown("a")).toBe("now");
+      await scene.run(`alter table "${name}" drop column "Twice"`);
+      await scene.run(`update "${name}" set v = 2, at = '${LONG_AGO}'`);
+      await scene.run(`update "${name}" set v = 2`);
+      expect(await scene.at("a")).toBe(LONG_AGO);
+    });
+
     databaseTest(
       "D-14.2.3 an insert locks a row of its key no longer than the server would",
       async (database) => {
