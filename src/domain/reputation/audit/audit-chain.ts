@@ -136,15 +136,15 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
     accountId, at, chainId, code, consentId, decision, endpoint, keyId,
     previousHash, purpose, requestId, seq, status, subjectHmac, version,
   } satisfies Omit<AuditRecord, "hash">;
-  return inputOf("repsync.audit.record.v1", orderedJson(fields));
+  return `repsync.audit.record.v1\n${orderedJson(fields)}`;
 }
 
 export function headInput(head: AuditHead): string {
-  return inputOf("repsync.audit.head.v1", canonicalJson({ ...head }));
+  return `repsync.audit.head.v1\n${canonicalJson({ ...head })}`;
 }
 
 export function checkpointInput(checkpoint: PruningCheckpoint): string {
-  return inputOf("repsync.audit.anchor.v1", canonicalJson({ ...checkpoint }));
+  return `repsync.audit.anchor.v1\n${canonicalJson({ ...checkpoint })}`;
 }
 
 /**
@@ -170,8 +170,4 @@ function orderedJson(fields: Readonly<Record<string, unknown>>): string {
 function isCanonical(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   return value === null || Number.isSafeInteger(value);
-}
-
-function inputOf(format: string, json: string): string {
-  return `${format}\n${json}`;
 }

@@ -33,13 +33,11 @@ export function compareSchemas(table: Table, there: TableSchema): SchemaDifferen
 
 /** For a remote without a schema. A push empties fields of this record that it does not send, unless `remote_only` lists them. */
 export function differencesOfRecord(table: Table, record: JsonObject | null): SchemaDifferences {
-  const none = { problem: null, pushProblem: null, leftOut: [], warnings: [] };
   const known = new Set(["id", ...table.movedColumns.map(({ name }) => name), ...table.remoteOnly]);
-  const parts = Object.keys(record ?? {}).filter((name) => !known.has(name));
-  if (parts.length === 0) return none;
-  const text = `A push of "${table.name}" would do harm: ${parts.map((name) => emptied(table, name)).join(", ")}`;
-  const hint = "Send it too, or list it in remote_only";
-  return { ...none, pushProblem: new AppError("sync_failed", text, { hint }) };
+  const lost = Object.keys(record ?? {}).filter((name) => !known.has(name));
+  const harms = lost.map((name) => emptied(table, name));
+  const pushProblem = harmOf(table, harms, "Send it too, or list it in remote_only");
+  return { problem: null, pushProblem, leftOut: [], warnings: [] };
 }
 
 /** A key of other columns makes two rows one; so does a key column of another type, as its values are converted. */
@@ -72,10 +70,13 @@ function pushProblem(table: Table, there: TableSchema): AppError | null {
   const lost = updatedThere(there)
     .filter((name) => !sent.some((column) => column.name === name))
     .map((name) => emptied(table, name));
-  const parts = [...otherTypes, ...lost];
-  if (parts.length === 0) return null;
-  const text = `A push of "${table.name}" would do harm: ${parts.join(", ")}`;
-  return new AppError("sync_failed", text, { hint: "Make the columns equal in both registries" });
+  return harmOf(table, [...otherTypes, ...lost], "Make the columns equal in both registries");
+}
+
+function harmOf({ name }: Table, harms: readonly string[], hint: string): AppError | null {
+  if (harms.length === 0) return null;
+  const text = `A push of "${name}" would do harm: ${harms.join(", ")}`;
+  return new AppError("sync_failed", text, { hint });
 }
 
 function emptied(table: Table, name: string): string {

@@ -18,9 +18,11 @@ const PARTS: Readonly<Record<string, readonly [part: Part, digits: string]>> = {
 /** A letter that is no token may be meant as one, such as in `YY` or `MMM`. */
 const LETTER = /^[A-SU-Ya-z]$/;
 
-type Part = "year" | "month" | "day" | "hour" | "minute" | "second" | "milli";
+/** In the order of ISO 8601. */
+const ORDER = ["year", "month", "day", "hour", "minute", "second", "milli"] as const;
+const DATE_PARTS: readonly Part[] = ORDER.slice(0, 3);
 
-const DATE_PARTS: readonly Part[] = ["year", "month", "day"];
+type Part = (typeof ORDER)[number];
 
 /** The problem of a text that is no format, behind its name. */
 export const NO_DATE_FORMAT =
@@ -68,23 +70,15 @@ export class DateFormat {
 
   /** Writes a date or time that pages show; parts that the format lacks are cut. */
   write(canonical: string): string {
-    const [year = "", month = "", day = "", hour = "", minute = "", second = "", milli = "000"] =
-      canonical.match(/\d+/g) ?? [];
-    const parts: Readonly<Record<Part, string>> = {
-      year,
-      month,
-      day,
-      hour,
-      minute,
-      second,
-      milli: milli.slice(0, 3),
-    };
-    const tokens = hour === "" ? this.#dateTokens : this.#tokens;
+    const parts: readonly string[] = canonical.match(/\d+/g) ?? [];
+    const tokens = parts.length > DATE_PARTS.length ? this.#tokens : this.#dateTokens;
     return tokens
       .map((token) => {
         const part = PARTS[token]?.[0];
         if (part === undefined) return token;
-        return token.length === 1 ? parts[part].replace(/^0/, "") : parts[part];
+        const found = parts[ORDER.indexOf(part)];
+        const digits = part === "milli" ? (found ?? "000").slice(0, 3) : (found ?? "");
+        return token.length === 1 ? digits.replace(/^0/, "") : digits;
       })
       .join("");
   }
