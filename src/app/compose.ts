@@ -9,7 +9,6 @@ import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/openapi.ts";
-import type { MetricsRouteDeps } from "../http/routes/operations/operation-routes.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
@@ -40,6 +39,12 @@ import { makeLookups, makeSessionDeps } from "./service-only.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 const CLOSE_GRACE_MS = 5_000;
+/** Adapters without a state. */
+const TOOLS = {
+  digest: new WebCryptoDigest(),
+  gzip: new ZlibGzip(),
+  comparison: new NodeSecretComparison(),
+};
 
 export interface Deployment {
   readonly logger: Logger;
@@ -74,25 +79,24 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const lifecycle = new Lifecycle();
   const health = { storage, clock, logger, runtimeVersion, lifecycle };
   const remote = new RememberedRemote(sync);
-  const registryKeeper = watchRegistry(config, services);
-  const counted = { metrics, activeRuns, registryKeeper, caches };
+  const source = new RegistryFile(config.tablesFile, config.lagSeconds);
+  const registryKeeper = new RegistryKeeper({ ...sync, ...services, source });
+  registryKeeper.watch();
   const handler = createRequestHandler({
-    clock,
-    timer,
+    ...services,
+    ...TOOLS,
     ids: sync.ids,
-    logger,
     metrics,
     docsAssets: new InstalledAssets(),
     consoleFiles: config.isConsoleEnabled ? new BuiltConsoleFiles() : null,
-    digest: new WebCryptoDigest(),
-    gzip: new ZlibGzip(),
     browsers: config,
-    tracing: services.tracing,
     lifecycle,
-    damage: services.damage,
     health,
-    metricsRoute: metricsRouteDeps(config, services, counted),
-    pages: servedSync(config, services, remote),
+    metricsRoute: {
+      ...{ ...sync, ...services, ...TOOLS, metrics, activeRuns, registryKeeper, caches },
+      metricsToken: config.metricsToken,
+    },
+    pages: servedSync(config, sync, remote),
     runs: {
       identity: accounts,
       sync,
@@ -126,7 +130,11 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     hasAdministrator: () => accounts.accounts.hasAdministrator(),
     lookAtRegistry: () => registryKeeper.look(),
     leave: () => lifecycle.leave(),
-    drain: (graceMs) => drainWithin(graceMs, lifecycle, services),
+    async drain(graceMs) {
+      const startedAtMs = clock.monotonicMs();
+      await within(timer, graceMs, lifecycle.drain());
+      return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
+    },
     stopRuns,
     async close() {
       await stopRuns(CLOSE_GRACE_MS);
@@ -136,24 +144,6 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
       await services.close();
     },
   };
-}
-
-function metricsRouteDeps(
-  { metricsToken }: Config,
-  services: Services,
-  counted: Pick<MetricsRouteDeps, "metrics" | "activeRuns" | "registryKeeper" | "caches">,
-): MetricsRouteDeps {
-  const { memory, rejected } = services.sync;
-  const comparison = new NodeSecretComparison();
-  return { ...services, ...counted, metricsToken, comparison, memory, rejected };
-}
-
-function watchRegistry({ tablesFile, lagSeconds }: Config, services: Services): RegistryKeeper {
-  const { ids, leases } = services.sync;
-  const source = new RegistryFile(tablesFile, lagSeconds);
-  const keeper = new RegistryKeeper({ ...services, ids, leases, source });
-  keeper.watch();
-  return keeper;
 }
 
 /** Warns of settings with which a service starts, but hardly works. */
@@ -207,80 +197,42 @@ async function takeStore(config: Config, services: Services): Promise<SessionDep
   }
 }
 
-function servedSync(
-  config: Config,
-  { sync, storage }: Services,
-  remote: RememberedRemote,
-): ServedSync {
+function servedSync(config: Config, sync: Services["sync"], remote: RememberedRemote): ServedSync {
   return {
     ...sync,
-    deploymentId: storage.identity.deploymentId,
+    ...TOOLS,
     syncApiKey: config.syncApiKey,
     maxBodyBytes: config.maxBodyBytes,
     maxDecompressedBytes: config.maxDecompressedBytes,
     maxPushRecords: config.maxPushRecords,
     readRemoteId: () => remote.deploymentId(),
     collectGarbage: systemCollectGarbage,
-    gzip: new ZlibGzip(),
-    digest: new WebCryptoDigest(),
-    comparison: new NodeSecretComparison(),
   };
 }
 
-/** Starts the configured schedules, without those of runs while sync is disabled, and pruning. */
+/** Starts pruning and the configured schedules, without those of runs while sync is disabled. */
 function startSchedules(
   config: Config,
   services: Services,
   activeRuns: ActiveRuns,
 ): readonly (Schedule | BackupSchedule)[] {
-  const scheduler = new CronerScheduler();
-  const pruning = startPruning({ ...services.sync, scheduler }, config.tombstoneDays);
-  const backups = startScheduledBackups(config, services, scheduler);
-  const runs = startRunSchedules(config, services, activeRuns, scheduler);
-  return [pruning, ...(backups === null ? [] : [backups]), ...runs];
-}
-
-/** Null where `BACKUP_SCHEDULE` is not set. */
-function startScheduledBackups(
-  config: Config,
-  services: Services,
-  scheduler: CronerScheduler,
-): BackupSchedule | null {
-  if (config.backups === null) return null;
-  const { storage, sync, scheduleTimes } = services;
-  const { deploymentId } = storage.identity;
-  const deps = { ...sync, ...backUpDeps(config, services), scheduleTimes, deploymentId, scheduler };
-  return startBackups(deps, config.backups);
-}
-
-function startRunSchedules(
-  { schedule, compareSchedule, compareRepair }: Config,
-  { sync, scheduleTimes, logger }: Services,
-  activeRuns: ActiveRuns,
-  scheduler: CronerScheduler,
-): readonly Schedule[] {
+  const { backups, schedule, compareSchedule } = config;
+  const { sync, scheduleTimes, logger } = services;
+  const deps = { ...sync, scheduleTimes, scheduler: new CronerScheduler(), activeRuns };
+  const started: (Schedule | BackupSchedule)[] = [startPruning(deps, config.tombstoneDays)];
+  if (backups !== null) {
+    started.push(startBackups({ ...deps, ...backUpDeps(config, services) }, backups));
+  }
   if (!sync.isSyncEnabled) {
     const ignored = schedule === null ? "SYNC_COMPARE_SCHEDULE" : "SYNC_SCHEDULE";
     const isAny = schedule !== null || compareSchedule !== null;
     if (isAny) logger.warn(`${ignored} is ignored, because SYNC_ENABLED is not true`);
-    return [];
+    return started;
   }
-  const deps = { ...sync, scheduleTimes, scheduler, activeRuns };
-  return [
-    ...(sync.alerts ? [watchAbandonedRuns(sync)] : []),
-    ...(schedule === null ? [] : [startSchedule(deps, schedule)]),
-    ...(compareSchedule === null
-      ? []
-      : [startCompareSchedule(deps, compareSchedule, compareRepair)]),
-  ];
-}
-
-async function drainWithin(
-  graceMs: number,
-  lifecycle: Lifecycle,
-  { clock, timer }: Services,
-): Promise<number> {
-  const startedAtMs = clock.monotonicMs();
-  await within(timer, graceMs, lifecycle.drain());
-  return Math.max(0, graceMs - (clock.monotonicMs() - startedAtMs));
+  if (sync.alerts) started.push(watchAbandonedRuns(sync));
+  if (schedule !== null) started.push(startSchedule(deps, schedule));
+  if (compareSchedule !== null) {
+    started.push(startCompareSchedule(deps, compareSchedule, config.compareRepair));
+  }
+  return started;
 }

@@ -23,7 +23,7 @@ import { Traffic } from "../repositories/traffic.ts";
 import { StoreDamage } from "../usecases/operations/health.ts";
 import { LiveRegistry } from "../usecases/operations/registry-keeper.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
-import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
 import {
   keptSecret,
   OTHER_PEPPER,
@@ -111,14 +111,27 @@ async function makeServices(config: Config, opened: OpenedStore) {
   const options = { mac, auditKey, nameKey, makeAlert };
   const { lookupParts, ...stores } = makeReputation(storage, registry, options);
   const tally = new LookupTally();
-  const accounts = accountDeps(config, opened, { ...stores, mac, pepperMac, tally });
-  const traffic = new TrafficMeter({
-    traffic: new Traffic(storage.documents),
-    lookups: () => tally.decided(),
+  const accounts: AccountDeps = {
+    ...stores,
+    mac,
+    pepperMac,
+    passwords: opened.passwords ?? new BunPasswordHasher(),
+    passwordSemaphore: new Semaphore({
+      maxRunning: MAX_PASSWORD_TASKS,
+      maxWaiting: MAX_WAITING_PASSWORDS,
+      maxMs: PASSWORD_DEADLINE_MS,
+      clock,
+      rest: makePasswordRest(timer, () => tally.begun()),
+    }),
     clock,
     timer,
-    logger,
-  });
+    ids: new SystemIds(),
+    isSignupEnabled: config.isSignupEnabled,
+    accountWritesPerMinute: config.accountWritesPerMinute,
+    adminUsername: config.adminUsername,
+  };
+  const counted = { traffic: new Traffic(storage.documents), lookups: () => tally.decided() };
+  const traffic = new TrafficMeter({ ...counted, clock, timer, logger });
   const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
   /** Makes the tables of a registry in the store. Throws `AppError`. */
   const prepareTables = async (tables: Registry) => {
@@ -161,7 +174,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
   };
 }
 
-function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncDeps, "registry"> {
+function syncDeps(config: Config, opened: OpenedStore, names: Names) {
   const { storage, clock, timer, logger, tracing, fetch } = opened;
   const ids = new SystemIds();
   return {
@@ -183,35 +196,7 @@ function syncDeps(config: Config, opened: OpenedStore, names: Names): Omit<SyncD
     ids,
     logger,
     tracing,
-  };
-}
-
-interface KeptAccounts extends Pick<AccountDeps, keyof AccountStores | "mac" | "pepperMac"> {
-  readonly tally: LookupTally;
-}
-
-function accountDeps(
-  { isSignupEnabled, accountWritesPerMinute, adminUsername }: Config,
-  { clock, timer, passwords }: OpenedStore,
-  { tally, ...kept }: KeptAccounts,
-): AccountDeps {
-  return {
-    ...kept,
-    passwords: passwords ?? new BunPasswordHasher(),
-    passwordSemaphore: new Semaphore({
-      maxRunning: MAX_PASSWORD_TASKS,
-      maxWaiting: MAX_WAITING_PASSWORDS,
-      maxMs: PASSWORD_DEADLINE_MS,
-      clock,
-      rest: makePasswordRest(timer, () => tally.begun()),
-    }),
-    clock,
-    timer,
-    ids: new SystemIds(),
-    isSignupEnabled,
-    accountWritesPerMinute,
-    adminUsername,
-  };
+  } satisfies Omit<SyncDeps, "registry">;
 }
 
 async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps): Promise<void> {

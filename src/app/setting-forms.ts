@@ -143,9 +143,7 @@ export function cron(example: string): Form<string> {
     // The library takes a single date, too.
     const isCron = !text.includes(":") && nextRun(text) !== undefined;
     if (isCron && nextRun(text) !== null) return text;
-    const problem = isCron
-      ? "names a time that never comes"
-      : cronProblem(text, (other) => nextRun(other) !== undefined);
+    const problem = isCron ? "names a time that never comes" : cronProblem(text);
     tell(`must be a cron expression, such as ${example}: "${text}" ${problem}`);
     return text;
   };
@@ -168,17 +166,18 @@ const CRON_PARTS: readonly (readonly [name: string, range: string])[] = [
 const CRON_SHAPE = "5 (minute, hour, day, month, weekday), or 6 with the second before them";
 
 /**
- * The problem of a text that `isCron` refuses, to follow it, such as `has 2 parts, and needs 5 (…)` or `has the minute "61",
+ * The problem of a text that is no cron expression, to follow it, such as `has 2 parts, and needs 5 (…)` or `has the minute "61",
  * which is 0 to 59, *, or a list or range of these`.
  */
-function cronProblem(text: string, isCron: (text: string) => boolean): string {
+function cronProblem(text: string): string {
   const parts = text.trim().split(/\s+/);
   const named = CRON_PARTS.slice(-parts.length);
   if (parts.length < CRON_PARTS.length - 1 || parts.length > CRON_PARTS.length) {
     return `has ${parts.length === 1 ? "1 part" : `${parts.length} parts`}, and needs ${CRON_SHAPE}`;
   }
   for (const [i, part] of parts.entries()) {
-    if (isCron(parts.map((_, n) => (n === i ? part : "*")).join(" "))) continue;
+    const alone = parts.map((_, n) => (n === i ? part : "*")).join(" ");
+    if (nextRun(alone) !== undefined) continue;
     const [name, range] = named[i] ?? [];
     return `has the ${name} "${part}", which is ${range}, *, or a list or range of these`;
   }

@@ -10,20 +10,6 @@ import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./col
 import { forgetLeases, runLeaseName } from "./leases.ts";
 import { RunRepository } from "./repository.ts";
 
-/** Drops what comparisons and imports of tables tell of rows, now and while they go on; results stay. D-8.2. */
-export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
-  const within = tables.map((table) => [table]);
-  const [runs] = await tx.read({ from: RUNS, stretch: { index: "rowNews", within } });
-  for (const document of runs) {
-    removeNews(tx, document);
-    tx.put(RUNS, { ...document, newsParts: 0, isSilenced: true });
-  }
-}
-
-function removeNews(tx: Transaction, { id, newsParts }: RunDocument): void {
-  for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
-}
-
 export interface ToldRun {
   readonly run: StoredRun;
   /** Put together as `addNews` does. */
@@ -65,14 +51,10 @@ export class Runs extends RunRepository {
       const told = known?.isSilenced ? [] : parts;
       const newsParts = told?.length ?? former;
       if (known !== undefined) tx.put(RUNS, { ...known, run: text, newsParts });
-      else
-        await this.#add(tx, {
-          id: run.runId,
-          kind,
-          number: (sequence?.last ?? 0) + 1,
-          run: text,
-          newsParts,
-        });
+      else {
+        const number = (sequence?.last ?? 0) + 1;
+        await this.#add(tx, { id: run.runId, kind, number, run: text, newsParts });
+      }
       for (const [part, one] of (told ?? []).entries()) {
         tx.put(RUN_NEWS, { id: run.runId, part, text: one });
       }
@@ -160,4 +142,18 @@ export class Runs extends RunRepository {
     const [[found]] = await this.ask(name, { from: RUNS, keys: keysOf(runId) });
     return found;
   }
+}
+
+/** Drops what comparisons and imports of tables tell of rows, now and while they go on; results stay. D-8.2. */
+export async function forgetRowNews(tx: Transaction, tables: readonly string[]): Promise<void> {
+  const within = tables.map((table) => [table]);
+  const [runs] = await tx.read({ from: RUNS, stretch: { index: "rowNews", within } });
+  for (const document of runs) {
+    removeNews(tx, document);
+    tx.put(RUNS, { ...document, newsParts: 0, isSilenced: true });
+  }
+}
+
+function removeNews(tx: Transaction, { id, newsParts }: RunDocument): void {
+  for (let part = 0; part < newsParts; part++) tx.remove(RUN_NEWS, [id, part]);
 }

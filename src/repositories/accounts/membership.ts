@@ -19,6 +19,7 @@ import type { AuditChains } from "../lookups/audit-chains.ts";
 import type { PeopleTables } from "../lookups/lookup-reader.ts";
 import { monthOfAccount, removeUsage } from "../lookups/usage.ts";
 import { forgetRejected, LAST_REJECTED } from "../rejected-records.ts";
+import { Repository } from "../repository.ts";
 import { ALERTS } from "../run-collections.ts";
 import { forgetRowNews } from "../runs.ts";
 import { type AccountConflict, createAccount, type NameDeps, removeAccount } from "./accounts.ts";
@@ -36,10 +37,11 @@ interface MembershipDeps extends NameDeps {
 }
 
 /** Signup and erasure: both change accounts and the synchronized tables in one commit. D-5.4, D-5.5. */
-export class Membership {
+export class Membership extends Repository {
   readonly #deps: MembershipDeps;
 
   constructor(deps: MembershipDeps) {
+    super(deps.documents);
     this.#deps = deps;
   }
 
@@ -50,13 +52,13 @@ export class Membership {
    * profiles takes no such row.
    */
   async enrol({ account, displayName }: Enrolment): Promise<"enrolled" | AccountConflict> {
-    const { documents, tables, hmacOf } = this.#deps;
+    const { tables, hmacOf } = this.#deps;
     const { profiles, platformAccounts } = tables;
     const { username } = account;
     const where = ["username", [username]] as const;
     const keys = [[hmacOf(username)]];
     const row = knownFields(profiles, firstProfile(account, displayName));
-    return await documents.transact({ name: "membership.enrol" }, async (tx) => {
+    return await this.writing("membership.enrol", async (tx) => {
       const [[erased], ...rows] = await tx.read(
         { from: ERASED_NAMES, keys },
         { rowsOf: profiles, where },
@@ -82,9 +84,9 @@ export class Membership {
    * administrator.
    */
   async erase(username: string, request?: AdminRequest): Promise<"erased" | "absent"> {
-    const { documents, tables: people, chains } = this.#deps;
+    const { tables: people, chains } = this.#deps;
     const tables = [people.platformAccounts, people.profiles];
-    return await documents.transact({ name: "membership.erase" }, async (tx) => {
+    return await this.writing("membership.erase", async (tx) => {
       await tx.tables.excludePushes();
       const keys = keysOf(username);
       const [, [account], [subject]] = await tx.read(
