@@ -22,12 +22,14 @@ import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { digestRange, rowsByKey } from "../pages/table-pages.ts";
 import type { PassesFailure, RemoteTable } from "../shared/remote-table.ts";
-import { type Comparison, isYoung, MAX_YOUNG_ROWS, SECOND_LOOK_MS } from "./comparison.ts";
+import { type Comparison, isYoung, SECOND_LOOK_MS } from "./comparison.ts";
 
 /** Rows of the short segments into which a long one that differs is cut. */
 const SHORT_SEGMENT_ROWS = 64;
 /** The most short segments that may differ before all rows of the long one are fetched. */
 const MAX_SHORT_SEGMENTS = 8;
+/** The most rows that wait for their second look: then they get it at once. */
+const MAX_YOUNG_ROWS = 10_000;
 
 /** A range with young rows that differ, and their keys. */
 interface YoungRange {

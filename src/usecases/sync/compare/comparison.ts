@@ -22,8 +22,6 @@ import type { RemoteTable } from "../shared/remote-table.ts";
 import type { Repair } from "./repair.ts";
 
 export const SECOND_LOOK_MS = 1_000;
-/** The most rows that wait for their second look: then they get it at once. */
-export const MAX_YOUNG_ROWS = 10_000;
 
 export interface ComparePlan {
   /** The direction of a repair; null changes nothing. */

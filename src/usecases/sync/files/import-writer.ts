@@ -37,7 +37,7 @@ export interface WrittenBatch {
 }
 
 /** The columns of a row that would change, as they are and as they would be. */
-export interface RowChange extends Pick<ImportChange, "here" | "record"> {
+interface RowChange extends Pick<ImportChange, "here" | "record"> {
   /** Position of the record. */
   readonly index: number;
 }

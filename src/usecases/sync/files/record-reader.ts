@@ -15,7 +15,6 @@ import { valuesOf } from "../../../domain/sync/rows/page-size.ts";
 import type { RecordProblem } from "../../../domain/sync/run/import-events.ts";
 import { matchColumn } from "../../../domain/sync/table/names.ts";
 import {
-  type Column,
   type ColumnValue,
   ROW_NUMBER,
   type Row,
@@ -118,17 +117,14 @@ export class RecordReader {
     const fields: Record<string, JsonValue> = {};
     const unknown: string[] = [];
     for (const name of names) {
-      const column: Column | null = matchColumn(this.#table, name);
-      const isOwnName = column?.name === name;
-      if (column === null || (!isOwnName && isTaken(column, record, fields))) unknown.push(name);
-      else fields[column.name] = record[name] ?? null;
+      const column = matchColumn(this.#table, name);
+      const own = column?.name ?? name;
+      const isTaken = own !== name && (Object.hasOwn(record, own) || Object.hasOwn(fields, own));
+      if (column === null || isTaken) unknown.push(name);
+      else fields[own] = record[name] ?? null;
     }
     return { fields, unknown };
   }
-}
-
-function isTaken({ name }: Column, record: JsonObject, fields: JsonObject): boolean {
-  return Object.hasOwn(record, name) || Object.hasOwn(fields, name);
 }
 
 function failed(record: JsonValue, message: string): ReadRecord {

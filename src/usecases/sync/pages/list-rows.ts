@@ -63,7 +63,7 @@ export async function listRows(
   const record = query.key
     ? readKey(table, query.key, problems)
     : keyAmong(table, query.where ?? []);
-  const order = readOrder(query.order || null, problems);
+  const order = readOrder(query.order || "time", problems);
   const filters = readFilters(table, query.where ?? [], problems);
   refuse(problems);
   // In the order of keys the store does not filter by time.
@@ -132,8 +132,8 @@ function takenRows(
   return rows.length;
 }
 
-function readOrder(text: string | null, problems: InputProblem[]): RowOrder {
-  const order = ROW_ORDERS.find((one) => one === (text ?? "time"));
+function readOrder(text: string, problems: InputProblem[]): RowOrder {
+  const order = ROW_ORDERS.find((one) => one === text);
   if (order !== undefined) return order;
   problems.push({ pointer: "/order", detail: `Must be one of ${ROW_ORDERS.join(", ")}` });
   return "time";

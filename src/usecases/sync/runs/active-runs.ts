@@ -82,14 +82,11 @@ export class ActiveRuns {
   }
 }
 
-/** What schedules use of `ActiveRuns`. */
-interface RunStarter {
-  start(request: RunRequest): Pick<StartedRun, "outcome">;
-  compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
-}
-
 interface ScheduledRunsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps {
-  readonly activeRuns: RunStarter;
+  readonly activeRuns: {
+    start(request: RunRequest): Pick<StartedRun, "outcome">;
+    compare(request: CompareRequest): Pick<StartedComparison, "outcome">;
+  };
   readonly ids: Ids;
 }
 

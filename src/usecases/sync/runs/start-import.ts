@@ -47,9 +47,9 @@ const PROGRESS_MS = 500;
 export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
   /** Never rejects. */
   readonly outcome: Promise<ImportRun>;
-  readonly table: Table;
-  readonly request: ImportRequest;
-  readonly report: ImportReport;
+  readonly #table: Table;
+  readonly #request: ImportRequest;
+  readonly #report: ImportReport;
   error: AppError | null = null;
 
   /** Starts it. Throws `unknown_table`, `invalid_request` and `conflict`; every other failure is an event. */
@@ -62,79 +62,54 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
     if (request.isAppending) requireNumbered(table, "append");
     if (request.whole !== null) requireDeletes(table);
     super(deps, { text: "The import was stopped", hint: "Import the file again" });
-    this.table = table;
-    this.request = request;
-    this.report = new ImportReport(table.name, isDryRun);
+    this.#table = table;
+    this.#request = request;
+    this.#report = new ImportReport(table.name, isDryRun);
     const bytes = request.open(this.stopping);
     this.outcome = this.perform({
       name: "importFile",
       fields: { "repsync.table": table.name, "repsync.dry_run": isDryRun },
       open: () => bytes,
-      do: (file) => importBytes(deps, this, file),
+      do: (file) => this.#import(deps, file),
     });
   }
 
-  tellProgress(): void {
-    this.atMostEvery(PROGRESS_MS, () =>
-      this.publish({ type: "progress", rows: this.report.counts.read }),
-    );
-  }
-
-  fail(cause: unknown): void {
-    const table = this.table.name;
-    this.deps.logger.warn("Import failed", { table, error: String(cause) });
-    this.error = asSyncError(cause);
-    const result = this.report.result();
-    this.publish({ type: "error", table, error: this.error.text, result });
-  }
-
-  protected get isPartial(): boolean {
-    return this.report.counts.failed > 0;
-  }
-
-  describe(status: RunStatus): ImportRun {
-    const { runId } = this;
-    const table = this.table.name;
-    return { runId, kind: "import", trigger: "api", status, table, ...this.times(status) };
-  }
-}
-
-async function importBytes(
-  deps: ImportDeps,
-  started: StartedImport,
-  bytes: AsyncIterable<Uint8Array>,
-): Promise<void> {
-  const { table, request, report } = started;
-  const { format, isDryRun, isLax, isAppending, restores } = request;
-  const { tables, files } = deps;
-  const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
-  const stamps = { fileTime: null, restores };
-  if (isDryRun) await tables.settled(table);
-  const writer = isDryRun
-    ? new DryWriter(deps, table, stamps)
-    : new StoreWriter(deps, table, stamps);
-  const whole = request.whole === null ? null : new WholeFile(writer, table);
-  const encoding = request.form.encoding ?? null;
-  const stop = started.stopping;
-  const chunks = (known: typeof encoding) =>
-    files.decode(bytes, { name: "The file", encoding: known });
-  try {
-    const elsewhere = await rowsElsewhere(deps, table);
-    if (elsewhere !== null) report.addNote(`${elsewhere}: pull them instead, with their times`);
-    await importFile(whole ?? writer, {
-      table,
-      isLax,
-      numbers,
-      append: "append",
-      report,
-      names: deps.names,
-      stop,
-      requireStill: () => request.requireStill(),
-      records: recordsOf(files, { format, table, encoding, chunks }),
-      onProgress: () => started.tellProgress(),
-    });
-    if (whole !== null) {
-      await whole.removeOthers({
+  async #import(deps: ImportDeps, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+    const [table, request, report, stop] = [
+      this.#table,
+      this.#request,
+      this.#report,
+      this.stopping,
+    ];
+    const { format, isDryRun, isLax, isAppending, restores } = request;
+    const { tables, files } = deps;
+    const numbers = await numbersOf(table, format, isAppending ? { tables } : null);
+    const stamps = { fileTime: null, restores };
+    if (isDryRun) await tables.settled(table);
+    const writer = isDryRun
+      ? new DryWriter(deps, table, stamps)
+      : new StoreWriter(deps, table, stamps);
+    const whole = request.whole === null ? null : new WholeFile(writer, table);
+    const encoding = request.form.encoding ?? null;
+    const chunks = (known: typeof encoding) =>
+      files.decode(bytes, { name: "The file", encoding: known });
+    const tellProgress = () => this.publish({ type: "progress", rows: report.counts.read });
+    try {
+      const elsewhere = await rowsElsewhere(deps, table);
+      if (elsewhere !== null) report.addNote(`${elsewhere}: pull them instead, with their times`);
+      await importFile(whole ?? writer, {
+        table,
+        isLax,
+        numbers,
+        append: "append",
+        report,
+        names: deps.names,
+        stop,
+        requireStill: () => request.requireStill(),
+        records: recordsOf(files, { format, table, encoding, chunks }),
+        onProgress: () => this.atMostEvery(PROGRESS_MS, tellProgress),
+      });
+      await whole?.removeOthers({
         deps,
         report,
         maxDeletes: request.whole?.maxDeletes ?? null,
@@ -145,16 +120,39 @@ async function importBytes(
         isAllowed: async () => true,
         onRefused: (text) => report.addNote(text),
       });
+    } finally {
+      if (!isDryRun) await this.#note(deps);
     }
-  } finally {
-    const { new: added, changed, same, failed } = report.counts;
-    const removed = report.removed === null ? {} : { removed: report.removed };
+    this.publish({ type: "done", ...report.result() });
+  }
+
+  async #note({ logger }: ImportDeps): Promise<void> {
+    const { new: added, changed, same, failed } = this.#report.counts;
+    const { removed, table } = this.#report;
+    const counts = { new: added, changed, same, failed };
     try {
-      if (!isDryRun) await request.note({ new: added, changed, same, failed, ...removed });
+      await this.#request.note(removed === null ? counts : { ...counts, removed });
     } catch (error) {
       // The rows are there all the same.
-      deps.logger.error("An import was not noted", error, { table: report.table });
+      logger.error("An import was not noted", error, { table });
     }
   }
-  started.publish({ type: "done", ...report.result() });
+
+  fail(cause: unknown): void {
+    const table = this.#table.name;
+    this.deps.logger.warn("Import failed", { table, error: String(cause) });
+    this.error = asSyncError(cause);
+    const result = this.#report.result();
+    this.publish({ type: "error", table, error: this.error.text, result });
+  }
+
+  protected get isPartial(): boolean {
+    return this.#report.counts.failed > 0;
+  }
+
+  describe(status: RunStatus): ImportRun {
+    const { runId } = this;
+    const table = this.#table.name;
+    return { runId, kind: "import", trigger: "api", status, table, ...this.times(status) };
+  }
 }

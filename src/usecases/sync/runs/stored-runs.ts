@@ -232,10 +232,9 @@ function alertsOf(run: StoredRun): readonly Alert[] {
 }
 
 function rejectedAlerts({ runId, tables }: SyncRun): readonly Alert[] {
-  const counts = Object.entries(tables).map(
-    ([name, { errorCount }]) => [name, errorCount] as const,
+  const rejected = Object.entries(tables).flatMap(([name, { errorCount }]) =>
+    errorCount > 0 ? [[name, errorCount] as const] : [],
   );
-  const rejected = counts.filter(([, count]) => count > 0);
   if (rejected.length === 0) return [];
   return [{ type: "records.rejected", runId, tables: Object.fromEntries(rejected) }];
 }

@@ -28,26 +28,19 @@ export type SyncStatusDeps = Pick<
 export async function readSyncStatus(deps: SyncStatusDeps): Promise<SyncStatus> {
   const tables = deps.isSyncEnabled ? [...deps.registry.values()] : [];
   const names = tables.map(({ name }) => name);
-  const [nowMs, tableCounts, lastSync] = await Promise.all([
+  const [nowMs, counts, lastSync] = await Promise.all([
     deps.isSyncEnabled ? storeNowMs(deps.documents) : deps.clock.nowMs(),
-    countTables(deps, tables),
+    Promise.all(tables.map((table) => countRows(deps, table))),
     readMarkers(deps, names),
   ]);
   return {
     syncEnabled: deps.isSyncEnabled,
     tables: names,
-    tableCounts,
+    tableCounts: Object.fromEntries(names.map((name, i) => [name, counts[i] ?? -1])),
     lastSync,
     serverTime: formatMs(nowMs),
     features: { gzip: true, sha256: true, incremental: true },
   };
-}
-
-async function countTables(deps: SyncStatusDeps, tables: readonly Table[]) {
-  const counts = tables.map(
-    async (table) => [table.name, (await countRows(deps, table)) ?? -1] as const,
-  );
-  return Object.fromEntries(await Promise.all(counts));
 }
 
 /** The rows of a table here; null when they cannot be counted, or not soon. D-3.10. */

@@ -158,7 +158,8 @@ async function sendDeletes(transfer: Transfer): Promise<void> {
   const pending = await deps.tombstones.countAfter(table, start);
   const limit = deleteLimit(table, run.maxDeletes, handshake.countThere ?? 0);
   const budget = new DeleteBudget(table, "there", limit);
-  const count = ({ items }: TombstonePage) => askRemovable(transfer, items);
+  const count = async ({ items }: TombstonePage) =>
+    (await sendTombstones(transfer, items, true)).deleted;
   if (pending > limit || run.isDryRun) {
     await countFirst(transfer, budget, ownPages(transfer, start, pending), count);
   }
@@ -196,11 +197,6 @@ async function* ownPages(
     read += page.items.length;
     after = page.cursor;
   }
-}
-
-/** Resolves to the number of the remote's rows that tombstones would remove. */
-async function askRemovable(transfer: Transfer, tombstones: readonly Tombstone[]): Promise<number> {
-  return (await sendTombstones(transfer, tombstones, true)).deleted;
 }
 
 /** Sends tombstones, or asks how many rows they would remove. A batch that is too much at once is halved. */

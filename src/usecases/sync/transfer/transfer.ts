@@ -19,7 +19,7 @@ import {
   NO_MEMORY,
 } from "../../../domain/sync/run/remote-memory.ts";
 import { TransferMarkers } from "../../../domain/sync/run/transfer-markers.ts";
-import type { Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Row } from "../../../domain/sync/table/table.ts";
 import type { LateRowsTold } from "../../../domain/sync/table/table-schema.ts";
 import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease.ts";
 import {
@@ -155,25 +155,19 @@ async function filledRows(
   { deps, table, added }: OwnTransfer,
   offered: ReadonlyMap<string, Row>,
 ): Promise<Row[]> {
+  const { timestampColumn } = table;
   const keys = [...offered.values()].map((row) => recordKey(table, row));
   const stored = await deps.tables.byKeys(table, keys, "sent");
+  const isNull = (row: Row, name: string) => (row[name] ?? null) === null;
   return stored.flatMap((row) => {
     const there = offered.get(keyText(table, row)) ?? {};
-    const filled = added.filter((name) => isNull(row[name]) && !isNull(there[name]));
+    const filled = added.filter((name) => isNull(row, name) && !isNull(there, name));
     if (filled.length === 0) return [];
-    const values = filled.map((name): [string, Row[string]] => [name, there[name] ?? null]);
-    return [{ ...placeOf(table, row), ...Object.fromEntries(values) }];
+    const time =
+      timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
+    const values = filled.map((name) => [name, there[name] ?? null] as const);
+    return [{ ...recordKey(table, row), ...time, ...Object.fromEntries(values) }];
   });
-}
-
-function placeOf(table: Table, row: Row): Row {
-  const { timestampColumn } = table;
-  const time = timestampColumn === null ? {} : { [timestampColumn]: row[timestampColumn] ?? null };
-  return { ...recordKey(table, row), ...time };
-}
-
-function isNull(value: Row[string] | undefined): boolean {
-  return value === undefined || value === null;
 }
 
 export interface ReadExchanged {
