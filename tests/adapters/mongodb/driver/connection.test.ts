@@ -200,6 +200,22 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
     for (const { concern } of writes) expect(concern).toMatchObject({ w: "majority", j: true });
   });
 
+  it("D-1.3 tombstones are read in a snapshot, whatever the URL says", async (database) => {
+    const table = { ...ITEMS, deletes: true };
+    const storage = await database.open("&readConcernLevel=local");
+    await storage.tables.prepare([table]);
+    const emitted = spyOn(MongoClient.prototype, "emit");
+    expect(await storage.tombstones.byKeys(table, [{ k: "a" }])).toEqual([]);
+    const levels = emitted.mock.calls.flatMap((call) => {
+      const [name, event] = call as readonly unknown[];
+      if (name !== "commandStarted") return [];
+      const { command } = event as CommandStartedEvent;
+      return command["find"] === "repsync_tombstones" ? [command["readConcern"]?.level] : [];
+    });
+    emitted.mockRestore();
+    expect(levels).toEqual(["snapshot"]);
+  });
+
   it("D-10.4 a start goes on when servers change their roles while it looks at the store", async (database) => {
     for (const failCommands of [["find"], ["listCollections"]]) {
       const failure = { errorCode: 189, failCommands, times: 5, appName: "changing" };
