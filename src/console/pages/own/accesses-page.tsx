@@ -85,12 +85,6 @@ const PART_ITEMS = 1_000;
 /** After so many requests earlier days are left out. */
 const MAX_PARTS = 20;
 
-interface DayCounts {
-  readonly days: readonly { date: string; calls: number; denied: number }[];
-  /** True when some accesses of these days were not counted. */
-  readonly isCut: boolean;
-}
-
 /** Accesses by day in local time. */
 function AccessDays() {
   const [read, setRead] = useState(0);
@@ -118,10 +112,8 @@ function AccessDays() {
   );
 }
 
-async function countByDay(
-  signal: AbortSignal,
-  onRead: (items: number) => void,
-): Promise<DayCounts> {
+/** `isCut` is true when some accesses of these days were not counted. */
+async function countByDay(signal: AbortSignal, onRead: (items: number) => void) {
   const days = lastDays();
   const [earliest] = days.keys();
   let cursor = "";

@@ -63,22 +63,14 @@ export async function suspendAccount(deps: AccountDeps, username: string, reques
 }
 
 /** Ends a suspension. Throws `not_found`. */
-export async function restoreAccount(
-  { administration }: AccountDeps,
-  username: string,
-  request: AdminRequest,
-) {
-  return accountItem(known(await administration.restore(username, request)));
+export async function restoreAccount(deps: AccountDeps, username: string, request: AdminRequest) {
+  return accountItem(known(await deps.administration.restore(username, request)));
 }
 
 /** With everything about its person. Throws `not_found`, and `conflict` for one's own account and the last administrator. */
-export async function eraseAccount(
-  { membership }: AccountDeps,
-  username: string,
-  request: AdminRequest,
-) {
+export async function eraseAccount(deps: AccountDeps, username: string, request: AdminRequest) {
   requireOther(username, request, "erase");
-  if ((await membership.erase(username, request)) === "absent") throw noAccount();
+  if ((await deps.membership.erase(username, request)) === "absent") throw noAccount();
   return { username, status: "erased" } as const;
 }
 
@@ -100,12 +92,8 @@ export async function setPassword(
 }
 
 /** Frees the name of an erased person for a new one. Throws `not_found` when it is not so taken. D-8.2. */
-export async function releaseName(
-  { administration }: AccountDeps,
-  username: string,
-  request: AdminRequest,
-) {
-  if (!(await administration.release(username, request))) {
+export async function releaseName(deps: AccountDeps, username: string, request: AdminRequest) {
+  if (!(await deps.administration.release(username, request))) {
     throw new AppError("not_found", "No erased account holds this name");
   }
   return { username, status: "released" } as const;

@@ -5,7 +5,7 @@ import { BUSY_LOOKUPS, PASSWORD_REST_MS } from "../../../domain/shared/limits.ts
 import type { Clock, Timer } from "../../../ports/runtime/runtime.ts";
 
 /** To be called before a password is checked, and its result after: that resolves when the rest is over. */
-export type PasswordRest = () => () => Promise<void>;
+type PasswordRest = () => () => Promise<void>;
 
 interface SemaphoreLimits {
   /** The most tasks at once, 1 or more. */

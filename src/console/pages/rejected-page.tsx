@@ -1,10 +1,10 @@
-import type { RejectedRecord } from "../../api/interface.ts";
-import { ActionButton } from "../../components/buttons.tsx";
-import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { FieldsTable } from "../../components/data-table.tsx";
-import type { Options } from "../../components/form.tsx";
-import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { EmptyState, Facts, Loaded, PageHead } from "../../components/notes.tsx";
+import type { RejectedRecord } from "../api/interface.ts";
+import { ActionButton } from "../components/buttons.tsx";
+import { ConfirmButton } from "../components/confirm-dialog.tsx";
+import { FieldsTable } from "../components/data-table.tsx";
+import type { Options } from "../components/form.tsx";
+import { type ListDescription, ListPage } from "../components/list-page.tsx";
+import { EmptyState, Facts, Loaded, PageHead } from "../components/notes.tsx";
 import {
   counted,
   FieldsText,
@@ -12,10 +12,10 @@ import {
   LongText,
   shortened,
   TimeText,
-} from "../../components/text.tsx";
-import { queryValue } from "../../state/router.ts";
-import { change } from "../../state/use-service.ts";
-import { useTableNames } from "../runs/run-state.tsx";
+} from "../components/text.tsx";
+import { queryValue } from "../state/router.ts";
+import { change } from "../state/use-service.ts";
+import { useTableNames } from "./runs/run-state.tsx";
 
 const WAITING = "A record that an end rejects waits here, and the next run tries it again first.";
 

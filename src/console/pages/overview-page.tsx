@@ -1,13 +1,13 @@
-import type { Overview } from "../../api/interface.ts";
-import { RequestError } from "../../api/request-error.ts";
-import { ErrorNote } from "../../components/buttons.tsx";
-import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
-import { SelectField } from "../../components/form.tsx";
-import { Card, EmptyState, Loaded, StatusBadge } from "../../components/notes.tsx";
-import { durationText, TimeText } from "../../components/text.tsx";
-import { LineChart } from "../../components/time-charts.tsx";
-import { queryValue, setQuery } from "../../state/router.ts";
-import { ENABLE_SYNC, runAddress, toneOf } from "../runs/run-state.tsx";
+import type { Overview } from "../api/interface.ts";
+import { RequestError } from "../api/request-error.ts";
+import { ErrorNote } from "../components/buttons.tsx";
+import { type Column, countColumn, DataTable } from "../components/data-table.tsx";
+import { SelectField } from "../components/form.tsx";
+import { Card, EmptyState, Loaded, StatusBadge } from "../components/notes.tsx";
+import { durationText, TimeText } from "../components/text.tsx";
+import { LineChart } from "../components/time-charts.tsx";
+import { queryValue, setQuery } from "../state/router.ts";
+import { ENABLE_SYNC, runAddress, toneOf } from "./runs/run-state.tsx";
 
 /** Health, remote, schedule, tables at both ends, and history of this deployment. D-9.4. */
 export function OverviewPage() {

@@ -1,27 +1,17 @@
 import { useState } from "preact/hooks";
-import {
-  MAX_PASSWORD_CHARS,
-  MIN_PASSWORD_CHARS,
-  PLAN_LIMITS,
-} from "../../../domain/shared/limits.ts";
-import type { AccountItem, AccountUsage, Usage } from "../../api/interface.ts";
-import { request } from "../../api/request.ts";
-import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import {
-  ActionForm,
-  Field,
-  NAME_HINTS,
-  PasswordField,
-  SelectField,
-} from "../../components/form.tsx";
-import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { Card, Facts, Loaded, PageHead, StatusBadge } from "../../components/notes.tsx";
-import { LongText, TimeText } from "../../components/text.tsx";
-import { DayBars } from "../../components/time-charts.tsx";
-import { leadOn, say } from "../../state/page-visit.ts";
-import { whileHere } from "../../state/router.ts";
-import { ownName } from "../../state/session.ts";
-import { change } from "../../state/use-service.ts";
+import { MAX_PASSWORD_CHARS, MIN_PASSWORD_CHARS, PLAN_LIMITS } from "../../domain/shared/limits.ts";
+import type { AccountItem, AccountUsage, Usage } from "../api/interface.ts";
+import { request } from "../api/request.ts";
+import { ConfirmButton } from "../components/confirm-dialog.tsx";
+import { ActionForm, Field, NAME_HINTS, PasswordField, SelectField } from "../components/form.tsx";
+import { type ListDescription, ListPage } from "../components/list-page.tsx";
+import { Card, Facts, Loaded, PageHead, StatusBadge } from "../components/notes.tsx";
+import { LongText, TimeText } from "../components/text.tsx";
+import { DayBars } from "../components/time-charts.tsx";
+import { leadOn, say } from "../state/page-visit.ts";
+import { whileHere } from "../state/router.ts";
+import { ownName } from "../state/session.ts";
+import { change } from "../state/use-service.ts";
 
 const ACCOUNTS: ListDescription<"get /v1/admin/accounts"> = {
   from: "get /v1/admin/accounts",

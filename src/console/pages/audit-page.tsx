@@ -1,14 +1,14 @@
 import { useRef, useState } from "preact/hooks";
-import type { AuditItem, AuditVerificationEvent } from "../../api/interface.ts";
-import { readEventStream } from "../../api/request.ts";
-import { RequestError } from "../../api/request-error.ts";
-import { ActionButton, CopyButton, ErrorNote } from "../../components/buttons.tsx";
-import { DataTable } from "../../components/data-table.tsx";
-import { NAME_HINTS } from "../../components/form.tsx";
-import { type ListDescription, ListPage } from "../../components/list-page.tsx";
-import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../../components/notes.tsx";
-import { counted, localText, TimeText, utcText } from "../../components/text.tsx";
-import { useAction, useLeaving } from "../../state/use-service.ts";
+import type { AuditItem, AuditVerificationEvent } from "../api/interface.ts";
+import { readEventStream } from "../api/request.ts";
+import { RequestError } from "../api/request-error.ts";
+import { ActionButton, CopyButton, ErrorNote } from "../components/buttons.tsx";
+import { DataTable } from "../components/data-table.tsx";
+import { NAME_HINTS } from "../components/form.tsx";
+import { type ListDescription, ListPage } from "../components/list-page.tsx";
+import { Card, EmptyState, Loaded, ProgressBar, StatusBadge } from "../components/notes.tsx";
+import { counted, localText, TimeText, utcText } from "../components/text.tsx";
+import { useAction, useLeaving } from "../state/use-service.ts";
 
 /** Typed in local time, in the address in UTC. */
 const TIME = { type: "datetime-local", toAddress: utcText, fromAddress: localText } as const;

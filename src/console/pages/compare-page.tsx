@@ -1,17 +1,17 @@
 import { useState } from "preact/hooks";
-import type { CompareRequest, CompareRun } from "../../api/interface.ts";
-import { readEventStream } from "../../api/request.ts";
-import { RequestError } from "../../api/request-error.ts";
-import { ConfirmButton } from "../../components/confirm-dialog.tsx";
-import { ActionForm, CheckField, SelectField } from "../../components/form.tsx";
-import { Card, EmptyState, Loaded, ResourceView } from "../../components/notes.tsx";
-import { counted } from "../../components/text.tsx";
-import { useTitle } from "../../state/page-visit.ts";
-import { queryValue, setQuery, whileHere } from "../../state/router.ts";
-import { useReply } from "../../state/use-service.ts";
-import { ShownRun } from "../runs/run-detail.tsx";
-import { ENABLE_SYNC } from "../runs/run-state.tsx";
-import { useWatchedRun } from "../runs/use-watched-run.ts";
+import type { CompareRequest, CompareRun } from "../api/interface.ts";
+import { readEventStream } from "../api/request.ts";
+import { RequestError } from "../api/request-error.ts";
+import { ConfirmButton } from "../components/confirm-dialog.tsx";
+import { ActionForm, CheckField, SelectField } from "../components/form.tsx";
+import { Card, EmptyState, Loaded, ResourceView } from "../components/notes.tsx";
+import { counted } from "../components/text.tsx";
+import { useTitle } from "../state/page-visit.ts";
+import { queryValue, setQuery, whileHere } from "../state/router.ts";
+import { useReply } from "../state/use-service.ts";
+import { ShownRun } from "./runs/run-detail.tsx";
+import { ENABLE_SYNC } from "./runs/run-state.tsx";
+import { useWatchedRun } from "./runs/use-watched-run.ts";
 
 type Repair = NonNullable<CompareRun["repair"]>;
 
