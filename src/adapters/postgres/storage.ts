@@ -7,10 +7,9 @@ import { dumpDatabase } from "./copies/database-dump.ts";
 import { PostgresDocuments } from "./documents/postgres-documents.ts";
 import type { PostgresDatabase } from "./driver/database.ts";
 import { lackingRight, SERVERS_HINT } from "./driver/errors.ts";
-import { Holder } from "./driver/holders.ts";
-import { type OpenOptions, openDatabase } from "./driver/open-database.ts";
+import { type OpenDatabase, type OpenOptions, openDatabase } from "./driver/open-database.ts";
 import { quoted } from "./driver/sql.ts";
-import { isPrepared, prepareFacts, readFacts } from "./driver/store-facts.ts";
+import { Holder, isPrepared, prepareFacts, readFacts } from "./driver/store-facts.ts";
 import type { ServerTransaction } from "./driver/transaction.ts";
 import { Layout } from "./tables/layout.ts";
 import { PostgresTables } from "./tables/postgres-tables.ts";
@@ -78,7 +77,7 @@ class PostgresStorage implements FullStorage {
   readonly dump: () => Promise<Dump>;
 
   constructor(
-    { database, schema }: { readonly database: PostgresDatabase; readonly schema: string },
+    { database, schema }: OpenDatabase,
     identity: StoreIdentity,
     collections: readonly AnyCollection[],
   ) {

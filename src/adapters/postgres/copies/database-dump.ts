@@ -11,17 +11,15 @@ import {
 } from "../../../ports/copies/store-dump.ts";
 import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable, portionsOf } from "../documents/collection-table.ts";
-import type { PostgresDatabase } from "../driver/database.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
-import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
-import { type OpenOptions, openDatabase } from "../driver/open-database.ts";
+import { type OpenDatabase, type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { literal } from "../driver/sql.ts";
-import { readFacts } from "../driver/store-facts.ts";
+import { HOLD_SECONDS, Holder, isHeld, readFacts } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
 import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
-import { DELETED_AT, settle } from "../tables/tombstone-places.ts";
+import { DELETED_AT, settle } from "../tables/tombstones.ts";
 
 const FETCH_ROWS = 500;
 
@@ -29,14 +27,9 @@ const TABLES =
   "select name, entry, deletes, last_place, complete_since from repsync._tables order by name";
 const TOLD = "select slot::text, min(at)::text from repsync._told group by slot";
 
-interface DumpedDatabase {
-  readonly database: PostgresDatabase;
-  readonly schema: string;
-}
-
 /** As `DumpedSource.dump()`, with copies of the collections. */
 export async function dumpDatabase(
-  { database, schema }: DumpedDatabase,
+  { database, schema }: OpenDatabase,
   all: readonly AnyCollection[],
 ): Promise<Dump> {
   const collections = copiedOf(all);

@@ -20,12 +20,17 @@ import {
 import type { AnyCollection } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
-import type { PostgresDatabase } from "../driver/database.ts";
-import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
-import { openDatabase } from "../driver/open-database.ts";
+import { type OpenDatabase, openDatabase } from "../driver/open-database.ts";
 import { MAKE_SCHEMA, OWN_TABLES, SCHEMA } from "../driver/schema.ts";
 import { nameText, quoted, textList } from "../driver/sql.ts";
-import { readFacts, removeFact, setFact } from "../driver/store-facts.ts";
+import {
+  HOLD_SECONDS,
+  Holder,
+  isHeld,
+  readFacts,
+  removeFact,
+  setFact,
+} from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
 import { Layout } from "../tables/layout.ts";
@@ -40,9 +45,7 @@ interface EmptyPostgresOptions extends StoreClaim {
   readonly prepare: (tables: readonly Table[]) => Promise<void>;
 }
 
-interface Claimed {
-  readonly database: PostgresDatabase;
-  readonly schema: string;
+interface Claimed extends OpenDatabase {
   readonly holder: Holder;
 }
 

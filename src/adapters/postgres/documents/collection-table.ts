@@ -1,10 +1,16 @@
 // The table of a collection: one row per document, with its JSON, its bytes, and its place in each index.
 import { type Key, keyBytes } from "../../../domain/shared/document-key.ts";
-import type { AnyCollection, Damaged, Stretch } from "../../../ports/documents.ts";
+import {
+  type AnyCollection,
+  Damaged,
+  type StoredStretch,
+  type Stretch,
+} from "../../../ports/documents.ts";
 import {
   type ByteRange,
   DocumentForm,
   type FoundDocument,
+  rangesBehind,
   rangesOf,
   type StoredDocument,
 } from "../../../ports/stored-documents.ts";
@@ -41,22 +47,26 @@ export class CollectionTable {
     return { text, parameters: [bytesList(keys.map(keyBytes))] };
   }
 
-  stretch(ranges: readonly ByteRange[], stretch: Stretch): Statement {
-    return this.#inRanges(this.#shown, ranges, stretch);
+  stretch(stretch: Stretch): Statement {
+    return this.#inRanges(this.#shown, rangesOf(stretch), stretch);
   }
 
-  count(ranges: readonly ByteRange[], stretch: Stretch): Statement {
-    const { text, parameters } = this.#inRanges("key", ranges, stretch);
+  count(stretch: Stretch): Statement {
+    const { text, parameters } = this.keysOf(stretch);
     return { text: `select count(*)::int4 from (${text}) as found`, parameters };
   }
 
-  keysOf(ranges: readonly ByteRange[], stretch: Stretch): Statement {
-    return this.#inRanges("key", ranges, stretch);
+  keysOf(stretch: Stretch): Statement {
+    return this.#inRanges("key", rangesOf(stretch), stretch);
   }
 
-  stored(ranges: readonly ByteRange[], limit: number | undefined): Statement {
+  stored({ after, ...limits }: StoredStretch): Statement {
     const shown = ["key", "doc::text", ...this.form.otherColumns.map(quoted)].join(", ");
-    return this.#inRanges(shown, ranges, limit === undefined ? {} : { limit });
+    const ranges =
+      after instanceof Damaged
+        ? rangesBehind(rangesOf(limits), after.place as Uint8Array)
+        : rangesOf({ ...limits, ...(after === undefined ? {} : { after }) });
+    return this.#inRanges(shown, ranges, limits);
   }
 
   put(docs: readonly object[]): Statement {
@@ -122,13 +132,13 @@ export async function* portionsOf(
   tx: ServerTransaction,
   table: CollectionTable,
 ): AsyncGenerator<readonly Line[]> {
-  for (let ranges = rangesOf({}); ; ) {
-    const { text, parameters } = table.stretch(ranges, { limit: PORTION });
+  for (let stretch: Stretch = { limit: PORTION }; ; ) {
+    const { text, parameters } = table.stretch(stretch);
     const lines = await tx.query(text, parameters);
     const last = lines.at(-1);
     if (last === undefined) return;
     yield lines;
-    ranges = rangesOf({ after: table.form.keyOf(last[0]) });
+    stretch = { limit: PORTION, after: table.form.keyOf(last[0]) };
   }
 }
 

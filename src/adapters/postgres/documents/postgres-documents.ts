@@ -7,21 +7,13 @@ import {
   type AnyCollection,
   type CallOptions,
   type Collection,
-  Damaged,
   type DocumentStore,
   type Query,
   REQUEST_CALLS,
   type Reader,
-  type StoredStretch,
   type Transaction,
 } from "../../../ports/documents.ts";
-import {
-  type ByteRange,
-  preparedIn,
-  rangesBehind,
-  rangesOf,
-  type StoredDocument,
-} from "../../../ports/stored-documents.ts";
+import { preparedIn, type StoredDocument } from "../../../ports/stored-documents.ts";
 import type { Lines } from "../driver/bun-driver.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import {
@@ -35,7 +27,7 @@ import { literal, nameList, quoted, type Statement } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { PostgresTables } from "../tables/postgres-tables.ts";
-import { findRows, readRowsBy } from "../tables/rows-by-value.ts";
+import { findRows, readRowsBy } from "../tables/row-statements.ts";
 import { CollectionTable, portionsOf } from "./collection-table.ts";
 
 export class PostgresDocuments implements DocumentStore {
@@ -120,16 +112,12 @@ async function makeTable(
     for (const [column, type] of added) {
       await tx.script(`alter table ${table.name} add column ${quoted(column)} ${type}`);
     }
-    await givePlaces(tx, table);
+    // Puts every document again, so that it has its places in new indexes.
+    for await (const lines of portionsOf(tx, table)) {
+      await Promise.all(tx.send([table.put(lines.map((line) => table.docOf(line)))]));
+    }
   }
   for (const column of table.form.placeColumns) await tx.script(table.indexText(column));
-}
-
-/** Puts every document again, so that it has its places in new indexes. */
-async function givePlaces(tx: ServerTransaction, table: CollectionTable): Promise<void> {
-  for await (const lines of portionsOf(tx, table)) {
-    await Promise.all(tx.send([table.put(lines.map((line) => table.docOf(line)))]));
-  }
 }
 
 interface Write {
@@ -228,7 +216,10 @@ class Body implements Transaction {
   }
 
   async #answer(query: Query): Promise<unknown> {
-    if ("versionsOf" in query) return await this.#versions(query.versionsOf);
+    if ("versionsOf" in query) {
+      const versions = await this.#tx.query(READ_VERSIONS, [nameList(query.versionsOf)]);
+      return versions.map(([version]) => Number(version));
+    }
     if ("rowsOf" in query) {
       const layout = this.#tables.layout(query.rowsOf);
       return "keys" in query
@@ -244,24 +235,19 @@ class Body implements Transaction {
       return (await lines(table.byKeys(query.keys))).map((line) => table.docOf(line));
     }
     if ("asStored" in query) {
-      const found = await lines(table.stored(storedRanges(query.asStored), query.asStored.limit));
+      const found = await lines(table.stored(query.asStored));
       return found.map((line) => table.asStored(line));
     }
     if ("stretch" in query) {
-      const found = await lines(table.stretch(rangesOf(query.stretch), query.stretch));
+      const found = await lines(table.stretch(query.stretch));
       return found.map((line) => table.docOf(line));
     }
     if ("count" in query) {
-      const [[count] = []] = await lines(table.count(rangesOf(query.count), query.count));
+      const [[count] = []] = await lines(table.count(query.count));
       return Number(count);
     }
-    const found = await lines(table.keysOf(rangesOf(query.keysOf), query.keysOf));
+    const found = await lines(table.keysOf(query.keysOf));
     return found.map(([key]) => table.form.keyOf(key));
-  }
-
-  async #versions(names: readonly string[]): Promise<readonly number[]> {
-    const lines = await this.#tx.query(READ_VERSIONS, [nameList(names)]);
-    return lines.map(([version]) => Number(version));
   }
 }
 
@@ -272,10 +258,4 @@ function lockedIn(queries: readonly Query[], isFirst: boolean): readonly string[
     if (!isFirst) throw new Error("Locks stand in a body's first read");
     return query.keys.map((key) => JSON.stringify([query.from.name, key]));
   });
-}
-
-function storedRanges({ within, after }: StoredStretch): readonly ByteRange[] {
-  const limits = within === undefined ? {} : { within };
-  if (after instanceof Damaged) return rangesBehind(rangesOf(limits), after.place as Uint8Array);
-  return rangesOf({ ...limits, ...(after === undefined ? {} : { after }) });
 }

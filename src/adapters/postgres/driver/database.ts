@@ -51,8 +51,6 @@ interface DatabaseDeps extends DatabaseSettings {
   readonly grants?: string;
 }
 
-type Manner = Pick<Beginning, "isOneMoment" | "isReadOnly">;
-
 interface Attempt extends Omit<Beginning, "statementMs"> {
   readonly leftMs: number;
 }
@@ -157,7 +155,7 @@ export class PostgresDatabase {
 
   async #run<T>(
     options: CallOptions,
-    how: Manner,
+    how: Pick<Beginning, "isOneMoment" | "isReadOnly">,
     body: (tx: ServerTransaction) => Promise<T>,
     beganMs = this.#deps.clock.monotonicMs(),
   ): Promise<T> {

@@ -42,8 +42,14 @@ select pg_catalog.json_build_object('version', ${setting("server_version_num")}:
 /** A `search_path` that names `pg_catalog`, but not first. */
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
 
+export interface OpenDatabase {
+  readonly database: PostgresDatabase;
+  /** The schema of the registry's tables. */
+  readonly schema: string;
+}
+
 /** Throws `invalid_request` for an unusable address or server, `store_unavailable`. No message holds the address. */
-export async function openDatabase(options: OpenOptions) {
+export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> {
   const address = readAddress(options.url);
   const { driver, serverFacts } = await reach(address, options);
   try {
@@ -140,25 +146,20 @@ async function readServerFacts(driver: Driver, schema: string): Promise<ServerFa
 
 function refusal(error: unknown, { url, sslMode }: Address): unknown {
   if (!(error instanceof Failure)) return error;
-  if (error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") {
-    const text = `The server offers no TLS, which sslmode=${sslMode} asks for`;
-    return new AppError("invalid_request", text);
-  }
+  const refused = (text: string, hint?: string) =>
+    new AppError("invalid_request", text, hint === undefined ? {} : { hint });
+  if (error.code === "ERR_POSTGRES_TLS_NOT_AVAILABLE")
+    return refused(`The server offers no TLS, which sslmode=${sslMode} asks for`);
   if (isOfCertificate(error.code)) {
     return certificateProblem(error.code, "NODE_EXTRA_CA_CERTS", error);
   }
-  if (error.state === "3D000")
-    return new AppError("invalid_request", "There is no such database on the server");
+  if (error.state === "3D000") return refused("There is no such database on the server");
   if (error.state === "28000") {
     const text = "PostgreSQL does not let the user of STORAGE_URL in, or not in this way";
-    return new AppError("invalid_request", text, { hint: RULES_HINT });
+    return refused(text, RULES_HINT);
   }
-  if (error.state?.startsWith("28")) {
-    return new AppError(
-      "invalid_request",
-      "PostgreSQL refuses the user or password of STORAGE_URL",
-    );
-  }
+  if (error.state?.startsWith("28"))
+    return refused("PostgreSQL refuses the user or password of STORAGE_URL");
   const told = unavailable(error);
   if (error.state !== null) return told;
   const text = `PostgreSQL at ${new URL(url).host} cannot be reached, or does not answer`;

@@ -214,6 +214,7 @@ export class ServerTransaction {
       ...(searchPath === null ? [] : [searchFirst(searchPath)]),
       ...(raisesDurability ? ["set local synchronous_commit = on"] : []),
     ];
+    const silent = () => new Failure(new Error("The connection is silent"));
     const begun = this.#noting(this.#connection.script(settings.join("; ")));
     const asked = this.#noting(this.#connection.query(isReadOnly ? NOW : NOW_AND_ID));
     const [[[nowMs, id, life] = []]] = await this.#noting(
@@ -245,10 +246,6 @@ function waitFor(locksMs: number): string {
 /** Puts `pg_catalog` first and keeps the rest, in which triggers of an application find their names. */
 function searchFirst(path: string): string {
   return `select pg_catalog.set_config('search_path', ${literal(`pg_catalog, ${path}`)}, true)`;
-}
-
-function silent(): Failure {
-  return new Failure(new Error("The connection is silent"));
 }
 
 /** The result of the work, or a failure when it takes longer; the work goes on. */

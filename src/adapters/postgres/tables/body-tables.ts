@@ -14,20 +14,18 @@ import type {
   RowWrite,
   TableWrites,
   TombstoneWrite,
-  WriteFailure,
   WriteRule,
   Written,
 } from "../../../ports/tables/table-writes.ts";
-import { type Failure, isRefusal, passedOver, refusalText } from "../driver/errors.ts";
+import { isRefusal, passedOver } from "../driver/errors.ts";
 import { TAKE_TOLD } from "../driver/schema.ts";
 import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
-import { RowStatements } from "./row-statements.ts";
-import { changeRowsBy, findRows } from "./rows-by-value.ts";
-import { tombstonesWith } from "./tombstone-places.ts";
+import { findRows, RowStatements } from "./row-statements.ts";
+import { tombstonesWith } from "./tombstones.ts";
 import {
   arriving,
   type ByKey,
@@ -38,7 +36,10 @@ import {
   locks,
   outcomeOf,
   type Refused,
+  type RefusedItem,
+  refusedOf,
   sentRows,
+  without,
 } from "./write-steps.ts";
 
 interface Sending {
@@ -55,17 +56,8 @@ interface Arrived extends Arrivals<ArrivingRecord> {
   readonly deleted: readonly TombstoneWrite[];
 }
 
-interface RefusedItem<Item> {
-  readonly item: Item;
-  readonly failure: Failure;
-}
-
-type RefusedRows = readonly RefusedItem<KeyedRow>[];
-
-interface Putting extends Sending {
-  /** Numbers of new rows, by `keyText`. */
-  readonly numbers: ReadonlyMap<string, ColumnValue>;
-}
+/** No refusals; never changed. */
+const NONE_REFUSED: Refused = { records: [], deletes: [] };
 
 export class BodyTables implements TableWrites {
   readonly #tx: ServerTransaction;
@@ -125,7 +117,7 @@ export class BodyTables implements TableWrites {
 
   async change(table: Table, column: string, value: string, fields: Row | null): Promise<void> {
     const change = { fields, turns: this.#tables.turns() };
-    await changeRowsBy(this.#tx, this.#tables.layout(table), [column, value], change);
+    await this.#rows.change(this.#tables.layout(table), [column, value], change);
   }
 
   async takeCommitted(table: Table): Promise<string | null> {
@@ -177,7 +169,7 @@ export class BodyTables implements TableWrites {
       return NONE_REFUSED;
     }
     this.#tx.writesRows();
-    const putting = { ...sending, numbers: await this.#numbers(layout, decided) };
+    const numbers = await this.#numbers(layout, decided);
     const write = async (isAtOnce: boolean): Promise<Refused> => {
       const act = <Item>(items: readonly Item[], on: (some: readonly Item[]) => Promise<void>) =>
         isAtOnce ? on(items).then(() => []) : this.#findRefused(items, on);
@@ -186,9 +178,9 @@ export class BodyTables implements TableWrites {
       await this.#forget(sending, decided.forgotten.intersection(decided.removed));
       // A key that is too long for an index has no row, so its tombstone is not needed.
       await act(decided.listed, (some) => this.#rows.list(layout, some));
-      const records = await act(rows, (some) => this.#putAll(putting, some));
+      const records = await act(rows, (some) => this.#putAll(sending, numbers, some));
       await this.#forget(sending, decided.forgotten, OF_OTHERS);
-      return refusedOf(sending, { deletes, records });
+      return refusedOf(layout.table, sending, { deletes, records });
     };
     try {
       await this.#tx.attempt(async () => {
@@ -246,7 +238,7 @@ export class BodyTables implements TableWrites {
     if ((await this.#rows.remove(layout, layout.name, keys)) < keys.length) throw passedOver();
   }
 
-  /** Numbers of new rows, in the order of their records. */
+  /** Numbers of new rows, by `keyText`, in the order of their records. */
   async #numbers(layout: Layout, decided: Decided): Promise<ReadonlyMap<string, ColumnValue>> {
     const { numbered: column } = layout;
     if (column === null) return new Map();
@@ -261,7 +253,8 @@ export class BodyTables implements TableWrites {
   }
 
   async #putAll(
-    { layout, known, decided, numbers }: Putting,
+    { layout, known, decided }: Sending,
+    numbers: ReadonlyMap<string, ColumnValue>,
     rows: readonly KeyedRow[],
   ): Promise<void> {
     const { numbered: number, table } = layout;
@@ -292,31 +285,3 @@ const OF_OTHERS = "and repsync_xact is distinct from pg_current_xact_id()";
 /** Refused rows that are tried again: more would take as long as all else. */
 const MOST_AGAIN = 100;
 const UNDONE = new Error("Nothing of an attempt stays");
-
-function without<Item extends Pick<WriteFailure, "index">>(
-  items: readonly Item[],
-  refused: readonly WriteFailure[],
-): readonly Item[] {
-  const indexes = new Set(refused.map(({ index }) => index));
-  return items.filter(({ index }) => !indexes.has(index));
-}
-
-/** No refusals; never changed. */
-const NONE_REFUSED: Refused = { records: [], deletes: [] };
-
-/** The last record of each refused row, and the tombstones of each row that stays. */
-function refusedOf(
-  { layout, decided, deleted }: Sending,
-  found: { readonly deletes: RefusedRows; readonly records: RefusedRows },
-): Refused {
-  const records = found.records.flatMap(({ item: [text], failure }) => {
-    const last = decided.sent.findLast((record) => record.keyText === text);
-    return last === undefined ? [] : [{ index: last.index, message: refusalText(failure) }];
-  });
-  const deletes = found.deletes.flatMap(({ item: [text], failure }) =>
-    deleted
-      .filter(({ key }) => keyText(layout.table, key) === text)
-      .map(({ index }) => ({ index, message: refusalText(failure, true) })),
-  );
-  return { records, deletes };
-}

@@ -1,53 +1,41 @@
 import { refuseCursor } from "../../../domain/shared/list-query.ts";
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
-import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
+import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 import {
   type CountQuery,
   columnsOf,
   type PageOf,
-  type PageStart,
-  type PartPlace,
   partCursor,
   type RowColumns,
   type RowPosition,
   type RowsPage,
   type RowsQuery,
-  readPartCursor,
-  START,
   type TableStore,
 } from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { isRefusal } from "../driver/errors.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
-import { Layout, type OrderColumn, rowAt } from "./layout.ts";
+import { Layout } from "./layout.ts";
 import {
-  comparison,
+  type Bounds,
+  boundsOf,
+  countRows,
   type Position,
   positionAt,
-  positionOf,
-  readPosition,
+  readPortion,
+  readRows,
   sinceOf,
-} from "./positions.ts";
+} from "./page-reading.ts";
 import { prepareTables, watchedNow } from "./prepare.ts";
-import { findRows } from "./rows-by-value.ts";
-import { settle } from "./tombstone-places.ts";
+import { findRows } from "./row-statements.ts";
+import { settle } from "./tombstones.ts";
 import { refusalOfRow } from "./write-steps.ts";
-
-/** Most rows of a portion, and the bytes that it should have. */
-const MOST_PORTION = 2_000;
-const PORTION_BYTES = 4 * 1024 * 1024;
 
 /** No line for a table that was dropped, and for one in its place without its triggers: nothing raises the version. */
 const VERSION = `select (select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8)
 where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and tgname like 'repsync\\_%')`;
-
-/** Where a page begins, and where it ends at the latest. */
-interface Bounds extends PartPlace<Position> {
-  readonly through: Position | null;
-  readonly since: string | null;
-}
 
 export class PostgresTables implements TableStore {
   readonly #database: PostgresDatabase;
@@ -197,118 +185,4 @@ export class PostgresTables implements TableStore {
     this.#bookmarks.rememberTotal(sequence, total);
     return total;
   }
-}
-
-interface Portion {
-  readonly order: readonly OrderColumn[];
-  readonly bounds: Bounds;
-  readonly columns: readonly Column[];
-  readonly limitRows: number;
-  readonly isReverse: boolean;
-}
-
-interface Reading extends Portion {
-  readonly size: PageSize;
-  /** Reads one row more, which tells whether a next page exists. */
-  readonly asksForNext: boolean;
-}
-
-interface ReadRows {
-  readonly rows: Row[];
-  readonly last: Position | null;
-  readonly hasNext: boolean;
-}
-
-/** Reads in portions, each from the last row of the one before. */
-async function readRows(
-  tx: ServerTransaction,
-  layout: Layout,
-  { size, asksForNext, ...reading }: Reading,
-): Promise<ReadRows> {
-  const { order, columns, limitRows } = reading;
-  const rows: Row[] = [];
-  const selected = [...new Set([...columns, ...order.map(({ column }) => column)])];
-  const places = order.map(({ column }) => selected.indexOf(column));
-  let last: Position | null = null;
-  let { bounds } = reading;
-  const wanted = limitRows + Number(asksForNext);
-  for (;;) {
-    const limit = Math.min(layout.portionRows, wanted - rows.length);
-    const portion = { ...reading, columns: selected, limitRows: limit, bounds };
-    const lines = await readPortion(tx, layout, portion);
-    let bytes = 0;
-    let taken = 0;
-    for (const line of lines) {
-      const row = rowAt(columns, line);
-      if (rows.length === limitRows || !size.takes(row)) break;
-      rows.push(row);
-      taken++;
-      for (const cell of line) if (typeof cell === "string") bytes += cell.length;
-    }
-    const lastLine = lines[taken - 1];
-    if (lastLine !== undefined) {
-      last = positionAt(order, lastLine, places);
-      const fitting = Math.floor(PORTION_BYTES / (bytes / taken + 1));
-      layout.portionRows = Math.max(1, Math.min(fitting, MOST_PORTION));
-    }
-    if (taken < lines.length) return { rows, last, hasNext: true };
-    if (lines.length < limit || rows.length === wanted) return { rows, last, hasNext: false };
-    bounds = { ...bounds, position: last, skip: 0 };
-  }
-}
-
-async function readPortion(
-  tx: ServerTransaction,
-  layout: Layout,
-  { order, bounds, columns, limitRows, isReverse }: Portion,
-) {
-  const { position: after, through, since, skip } = bounds;
-  const parameters = since === null ? [] : [since];
-  const conditions = since === null ? [] : [isSince(order)];
-  const bounding = [
-    [after, isReverse ? "<" : ">"],
-    [through, "<="],
-  ] as const;
-  for (const [position, sign] of bounding) {
-    if (position === null) continue;
-    conditions.push(comparison(order, sign, position, parameters.length + 1));
-    parameters.push(...position);
-  }
-  const where = conditions.length === 0 ? "" : ` where ${conditions.join(" and ")}`;
-  const by = order.map(({ text }) => `${text}${isReverse ? " desc" : ""}`).join(", ");
-  parameters.push(String(limitRows), String(skip));
-  const [limits, skips] = [parameters.length - 1, parameters.length];
-  const text = `select ${layout.shown(columns)} from ${layout.name} as t${where} order by ${by} limit $${limits}::int8 offset $${skips}::int8`;
-  return await tx.query(text, parameters);
-}
-
-async function countRows(
-  tx: ServerTransaction,
-  layout: Layout,
-  since: string | null,
-): Promise<number> {
-  const where = since === null ? "" : ` where ${isSince(layout.order())}`;
-  const text = `select count(*) from ${layout.name} as t${where}`;
-  return Number(await tx.first(text, since === null ? [] : [since]));
-}
-
-/** Selects rows at or after the time of the first parameter. */
-function isSince([time]: readonly OrderColumn[]): string {
-  return `${time?.text} >= $1::text::${time?.type}`;
-}
-
-function boundsOf(
-  order: readonly OrderColumn[],
-  table: Table,
-  from: PageStart,
-): Omit<Bounds, "since"> {
-  const at = (row: Row | null) => (row === null ? null : positionOf(order, table, row));
-  const first = { ...START, through: null };
-  if ("offsetRows" in from) return { ...first, skip: from.offsetRows };
-  if ("after" in from) return { ...first, position: at(from.after) };
-  if ("cursor" in from) {
-    if (from.cursor === null) return first;
-    return { ...first, ...readPartCursor(from.cursor, (json) => readPosition(order, json)) };
-  }
-  return { ...first, position: at(from.afterKey), through: at(from.throughKey) };
 }

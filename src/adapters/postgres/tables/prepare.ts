@@ -12,11 +12,14 @@ import { serverType } from "./columns.ts";
 import {
   type Found,
   type FoundTable,
+  identityText,
+  indexChanges,
   isForeign,
+  keyIndexTexts,
   MARK,
+  orderIndexTexts,
   type TableEntryKept,
 } from "./found-table.ts";
-import { identityText, indexChanges, keyIndexTexts, orderIndexTexts } from "./indexes.ts";
 import type { Layout } from "./layout.ts";
 import { type ExaminedTable, examineTables, fits, lackingColumns } from "./table-fit.ts";
 import { MAKES_TRIGGER, triggersText } from "./triggers.ts";

@@ -1,15 +1,20 @@
-// Statements that write rows and tombstones, many at once.
+// Statements that write rows and tombstones, and read rows, many at once.
+
+import { AppError } from "../../../domain/shared/errors.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
-import { aheadLimit, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { aheadLimit, earliestTime, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import type { Column, Row } from "../../../domain/sync/table/table.ts";
-import { WRITES_OWN } from "../driver/schema.ts";
+import { type Column, columnOf, type Row } from "../../../domain/sync/table/table.ts";
+import type { Turns } from "../../../ports/runtime/turns.ts";
+import { isRefusal, passedOver, refusalText } from "../driver/errors.ts";
+import { TELL, WRITES_OWN } from "../driver/schema.ts";
 import { inParts, nameText, quoted, textList } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
-import type { Layout } from "./layout.ts";
-import { tombstonesWith } from "./tombstone-places.ts";
+import { type Layout, rowAt } from "./layout.ts";
+import { tombstonesWith } from "./tombstones.ts";
+import { locks, movedFrom } from "./write-steps.ts";
 
 /** True when something beside repsync may refuse a row of a table. `$2` are the columns of its key. */
 const HAS_RULES = `
@@ -46,35 +51,10 @@ export class RowStatements {
     return await this.#count(layout, text, layout.lists(columns, rows));
   }
 
-  async #count(
-    { slot }: Layout,
-    text: string,
-    parameters: readonly (string | null)[],
-  ): Promise<number> {
-    const counted = `with done as (${text} returning 1) select count(*) from done`;
-    const [, count] = await Promise.all([
-      this.#tx.query(WRITES_OWN, [String(slot)]),
-      this.#tx.first(counted, parameters),
-    ]);
-    return Number(count);
-  }
-
   /** True when additions of another program to the table may refuse a record. */
   async hasRules({ name, table }: Layout): Promise<boolean> {
     const keys = textList(table.keyColumns.map((column) => column.name));
     return (await this.#tx.first(HAS_RULES, [name, keys])) === true;
-  }
-
-  /** Sets fields of rows by the value of a column, and resolves to the number of rows. */
-  async set(
-    layout: Layout,
-    [by, value]: readonly [by: Column, text: string],
-    [columns, fields]: readonly [columns: readonly Column[], fields: Row],
-  ): Promise<number> {
-    const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
-    const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(by.name)} = $1::text::${castType(by)}`;
-    const values = columns.map((one) => held(one, fieldOf(fields, one.name)) ?? null);
-    return await this.#count(layout, text, [value, ...values]);
   }
 
   /** Resolves to the number of removed rows. `also` is a further condition. */
@@ -107,8 +87,56 @@ export class RowStatements {
     }
   }
 
+  /** Changes given fields of the rows with a value in a column, or removes the rows for null. */
+  async change(
+    layout: Layout,
+    [columnName, value]: readonly [column: string, value: string],
+    { fields, turns }: { readonly fields: Row | null; readonly turns: Turns },
+  ): Promise<void> {
+    const { name, slot, table } = layout;
+    const tx = this.#tx;
+    const rows = await readRowsBy(tx, layout, [columnName, [value]]);
+    const given = table.columns.filter((column) => Object.hasOwn(fields ?? {}, column.name));
+    const by = columnOf(table, columnName);
+    const text = by && held(by, value);
+    if (by === null || typeof text !== "string") return;
+    const forget = async () => {
+      if (fields === null) await this.#forgetOf(layout, [by, text], rows);
+    };
+    if (rows.length === 0 || (fields !== null && given.length === 0)) return await forget();
+    tx.writesRows();
+    const changed = fields === null ? [] : rows.map((row) => ({ ...row, ...fields }));
+    const keys = [...rows, ...changed].map((row) => [keyText(table, row), row] as const);
+    await Promise.all(tx.send(await turns.run(locks(table, keys))));
+    const done =
+      fields === null
+        ? await this.remove(layout, name, rows)
+        : await this.#set(layout, [by, text], [given, fields]);
+    if (done < rows.length) throw passedOver();
+    // Other programs lock a row, and their triggers then its tombstone: another order would meet deadlocks.
+    await forget();
+    await this.#forgetOutlived(layout, changed);
+    await this.list(layout, movedFrom(table, rows, changed, tx.nowMs));
+    const isTimed = given.some((column) => column.name === table.timestampColumn);
+    const at = isTimed ? earliestTime(changed.map((row) => rowTime(table, row))) : null;
+    if (at !== null) await tx.query(TELL, [String(slot), at]);
+  }
+
+  async #set(
+    layout: Layout,
+    [by, value]: readonly [by: Column, text: string],
+    [columns, fields]: readonly [columns: readonly Column[], fields: Row],
+  ): Promise<number> {
+    const sets = columns.map((one, i) => `${quoted(one.name)} = $${i + 2}::text::${castType(one)}`);
+    const text = `update ${layout.name} set ${sets.join(", ")} where ${quoted(by.name)} = $1::text::${castType(by)}`;
+    const values = columns.map((one) => held(one, fieldOf(fields, one.name)) ?? null);
+    return await this.#count(layout, text, [value, ...values]).catch((error) => {
+      throw isRefusal(error) ? new AppError("invalid_request", refusalText(error)) : error;
+    });
+  }
+
   /** Forgets the tombstones of removed rows, and of keys with their value in a column, also where the table no longer has deletes. */
-  async forgetOf(
+  async #forgetOf(
     layout: Layout,
     [by, text]: readonly [by: Column, value: string],
     rows: readonly Row[],
@@ -126,7 +154,7 @@ export class RowStatements {
   }
 
   /** Forgets tombstones that rows outlive, as rows of other programs may. */
-  async forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
+  async #forgetOutlived(layout: Layout, rows: readonly Row[]): Promise<void> {
     const { deleted, table } = layout;
     if (!table.deletes) return;
     const limit = aheadLimit(this.#tx.nowMs);
@@ -138,4 +166,48 @@ export class RowStatements {
     });
     await this.remove(layout, deleted, gone);
   }
+
+  async #count(
+    { slot }: Layout,
+    text: string,
+    parameters: readonly (string | null)[],
+  ): Promise<number> {
+    const counted = `with done as (${text} returning 1) select count(*) from done`;
+    const [, count] = await Promise.all([
+      this.#tx.query(WRITES_OWN, [String(slot)]),
+      this.#tx.first(counted, parameters),
+    ]);
+    return Number(count);
+  }
+}
+
+/** Whole rows with one of the values; none in a table without the column. */
+export async function readRowsBy(
+  tx: ServerTransaction,
+  layout: Layout,
+  [columnName, values]: readonly [column: string, values: readonly string[]],
+): Promise<readonly Row[]> {
+  const { name, table } = layout;
+  const column = columnOf(table, columnName);
+  const texts = column === null ? [] : values.flatMap((value) => held(column, value) ?? []);
+  if (column === null || texts.length === 0) return [];
+  const text = `select ${layout.shown(table.columns)} from ${name} as t where t.${quoted(columnName)} = any($1::text[]::${castType(column)}[])`;
+  const lines = await tx.query(text, [textList(texts)]);
+  return lines.map((line) => rowAt(table.columns, line));
+}
+
+/** Rows by keys that `holdsKey`. */
+export async function findRows(
+  tx: ServerTransaction,
+  layout: Layout,
+  keys: readonly Row[],
+  columns: readonly Column[],
+): Promise<readonly Row[]> {
+  const text = layout.byKeys(layout.shown(columns));
+  const rows: Row[] = [];
+  for (const some of inParts(keys)) {
+    const lines = await tx.query(text, layout.keyLists(some));
+    for (const line of lines) rows.push(rowAt(columns, line));
+  }
+  return rows;
 }

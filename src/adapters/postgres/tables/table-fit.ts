@@ -24,10 +24,12 @@ import {
   type FoundTable,
   findTables,
   hasDuplicates,
+  hasOwnKeyIndex,
+  indexChanges,
   isForeign,
+  servingIndex,
   type TableEntryKept,
 } from "./found-table.ts";
-import { hasOwnKeyIndex, indexChanges, servingIndex } from "./indexes.ts";
 import type { Layout, Watch } from "./layout.ts";
 
 export interface ExaminedTable {
@@ -146,24 +148,21 @@ async function problemsOf(
 /** Problems of names and keys that are too long for the server, or taken. */
 function limitProblems(layout: Layout): readonly string[] {
   const { columns, deletes, keyColumns } = layout.table;
-  const problems = columns.flatMap(({ name }) =>
-    SYSTEM_COLUMNS.includes(name)
-      ? [`its column "${name}" has a name that PostgreSQL keeps for itself: give it another one`]
-      : [],
-  );
   const width = layout.order().length;
-  if (width > MAX_INDEX_COLUMNS) {
-    problems.push(
-      `its order has ${width} columns, the timestamp and the upsert key, and PostgreSQL's indexes at most ${MAX_INDEX_COLUMNS}: shorten the key`,
-    );
-  }
-  for (const { name } of deletes ? keyColumns : []) {
-    if (!TOMBSTONE_COLUMNS.includes(name)) continue;
-    problems.push(
-      `its key column "${name}" has the name of one in its record of deletes: give it another one`,
-    );
-  }
-  return problems;
+  const ofSystem = columns.filter(({ name }) => SYSTEM_COLUMNS.includes(name));
+  const ofRecord = keyColumns.filter(({ name }) => deletes && TOMBSTONE_COLUMNS.includes(name));
+  const tooWide = `its order has ${width} columns, the timestamp and the upsert key, and PostgreSQL's indexes at most ${MAX_INDEX_COLUMNS}: shorten the key`;
+  return [
+    ...ofSystem.map(
+      ({ name }) =>
+        `its column "${name}" has a name that PostgreSQL keeps for itself: give it another one`,
+    ),
+    ...(width > MAX_INDEX_COLUMNS ? [tooWide] : []),
+    ...ofRecord.map(
+      ({ name }) =>
+        `its key column "${name}" has the name of one in its record of deletes: give it another one`,
+    ),
+  ];
 }
 
 function grantOf({ name }: Layout, { table }: Found): string | null {

@@ -44,10 +44,8 @@ export function triggersText(layout: Layout): string {
     }
     const short = `deletes_${event}`;
     if (table.deletes) {
-      statements.push(functionText(layout, event));
-      statements.push(
-        trigger(layout, { ...shared, short, call: `${functionName(layout, event)}()` }),
-      );
+      const call = `${functionName(layout, event)}()`;
+      statements.push(functionText(layout, event), trigger(layout, { ...shared, short, call }));
     } else statements.push(dropText(functionName(layout, event)));
   }
   statements.push(...tellingTriggers(layout), stampTriggerText(layout));

@@ -15,9 +15,11 @@ import type { Steps } from "../../../ports/runtime/turns.ts";
 import type {
   Refusal,
   RowWrite,
+  TombstoneWrite,
   WriteFailure,
   Written,
 } from "../../../ports/tables/table-writes.ts";
+import { type Failure, refusalText } from "../driver/errors.ts";
 import { lockMany } from "../driver/schema.ts";
 import type { Statement } from "../driver/sql.ts";
 import { held, refusalOf, shortDecimal } from "./columns.ts";
@@ -109,6 +111,39 @@ export function* sentRows(decided: Decided, found: FoundByKey): Steps<KeyedRow[]
 export interface Refused {
   readonly records: WriteFailure[];
   readonly deletes: WriteFailure[];
+}
+
+export interface RefusedItem<Item> {
+  readonly item: Item;
+  readonly failure: Failure;
+}
+
+type RefusedRows = readonly RefusedItem<KeyedRow>[];
+
+export function without<Item extends Pick<WriteFailure, "index">>(
+  items: readonly Item[],
+  refused: readonly WriteFailure[],
+): readonly Item[] {
+  const indexes = new Set(refused.map(({ index }) => index));
+  return items.filter(({ index }) => !indexes.has(index));
+}
+
+/** The last record of each refused row, and the tombstones of each row that stays. */
+export function refusedOf(
+  table: Table,
+  { decided, deleted }: { readonly decided: Decided; readonly deleted: readonly TombstoneWrite[] },
+  found: { readonly deletes: RefusedRows; readonly records: RefusedRows },
+): Refused {
+  const records = found.records.flatMap(({ item: [text], failure }) => {
+    const last = decided.sent.findLast((record) => record.keyText === text);
+    return last === undefined ? [] : [{ index: last.index, message: refusalText(failure) }];
+  });
+  const deletes = found.deletes.flatMap(({ item: [text], failure }) =>
+    deleted
+      .filter(({ key }) => keyText(table, key) === text)
+      .map(({ index }) => ({ index, message: refusalText(failure, true) })),
+  );
+  return { records, deletes };
 }
 
 export function outcomeOf(

@@ -3,7 +3,7 @@ import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { dumpDatabase } from "../../../../src/adapters/postgres/copies/database-dump.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { Failure } from "../../../../src/adapters/postgres/driver/errors.ts";
-import { Holder } from "../../../../src/adapters/postgres/driver/holders.ts";
+import { Holder } from "../../../../src/adapters/postgres/driver/store-facts.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { EmptyStore } from "../../../../src/ports/copies/store-copies.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
