@@ -73,7 +73,8 @@ export class Output {
 
   /** A JSON document on stdout, for programs only, with the names of the wire; once, or for each event of a stream. */
   printJson(document: unknown): void {
-    if (this.isJson) process.stdout.write(`${jsonLine(document)}\n`);
+    if (!this.isJson) return;
+    process.stdout.write(`${escapeHiddenInJson(JSON.stringify(toWire(document)))}\n`);
   }
 
   /** Fields for the document of a failure: what was done before it. */
@@ -118,10 +119,6 @@ function lineText(line: Line, isColoured: boolean): string {
     return isColoured ? inColour(part.colour, text) : text;
   });
   return parts.join("");
-}
-
-function jsonLine(document: unknown): string {
-  return escapeHiddenInJson(JSON.stringify(toWire(document)));
 }
 
 /** A line of names, and one for each item. `right`: columns aligned right. */

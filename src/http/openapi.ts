@@ -91,7 +91,7 @@ export function describeOperation(path: string, described: Described): object {
   ];
   return {
     operationId: id,
-    tags: [tagOf(path)],
+    tags: [TAGS.find(([start]) => path.startsWith(start))?.[1] ?? "operations"],
     summary,
     ...(description === undefined ? {} : { description }),
     security: guard.security,
@@ -99,10 +99,6 @@ export function describeOperation(path: string, described: Described): object {
     ...(body === undefined ? {} : { requestBody: requestBodyOf(body) }),
     responses: responsesOf(path, described),
   };
-}
-
-function tagOf(path: string): string {
-  return TAGS.find(([start]) => path.startsWith(start))?.[1] ?? "operations";
 }
 
 function parametersIn(place: "path" | "query" | "header", parameters: Parameters = {}) {

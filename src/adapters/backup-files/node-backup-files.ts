@@ -1,15 +1,5 @@
 import { createReadStream, createWriteStream } from "node:fs";
-import {
-  type FileHandle,
-  link,
-  mkdir,
-  open,
-  readdir,
-  rename,
-  rm,
-  stat,
-  writeFile,
-} from "node:fs/promises";
+import { link, mkdir, open, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -65,7 +55,10 @@ export class NodeBackupFiles implements BackupFiles {
   async ownFileOf(path: string): Promise<StoreKind | null> {
     const start = await asFileError(path, "read", async () => {
       await using file = await open(path, "r");
-      return await startOf(file, path);
+      const isFile = (await file.stat()).isFile();
+      if (!isFile) throw new AppError("invalid_request", `"${path}" is no file`);
+      const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
+      return buffer.toString("latin1", 0, bytesRead);
     });
     if (start.startsWith(SQLITE_MAGIC)) return "sqlite";
     if (start.startsWith(ARCHIVE_MAGIC)) return null;
@@ -105,14 +98,6 @@ async function refuseTaken(
 function alreadyThere(path: string): AppError {
   const hint = "Say --force to replace it";
   return new AppError("invalid_request", `"${path}" is there already`, { hint });
-}
-
-async function startOf(file: FileHandle, path: string): Promise<string> {
-  if (!(await file.stat()).isFile()) {
-    throw new AppError("invalid_request", `"${path}" is no file`);
-  }
-  const { buffer, bytesRead } = await file.read(Buffer.alloc(32), 0, 32, 0);
-  return buffer.toString("latin1", 0, bytesRead);
 }
 
 /** Removes the parts that ended processes left. A process makes one backup of a name at a time. */

@@ -227,7 +227,10 @@ export async function readTableSchema(
 ): Promise<TableSchema> {
   const fields = await ReplyFields.of(reply);
   const columns = readColumns(reply, fields);
-  const columnName = nameIn(columns);
+  const columnName: Shape<string> = {
+    wanted: "a column of the table",
+    fits: (value): value is string => typeof value === "string" && Object.hasOwn(columns, value),
+  };
   const columnNames = { ...arrayOf(columnName), wanted: "a list of columns of the table" };
   const late = new ReplyFields(reply.label, fields.read("late", OBJECT));
   const schema: TableSchema = {
@@ -262,13 +265,6 @@ function readColumns(reply: Reply, fields: ReplyFields): TableSchema["columns"] 
     ] as const;
   });
   return Object.fromEntries<SchemaColumn>(read);
-}
-
-function nameIn(columns: TableSchema["columns"]): Shape<string> {
-  return {
-    wanted: "a column of the table",
-    fits: (value): value is string => typeof value === "string" && Object.hasOwn(columns, value),
-  };
 }
 
 function someOf(names: Shape<readonly string[]>): Shape<readonly string[]> {

@@ -6,7 +6,6 @@ import type { Table } from "../../domain/sync/table/table.ts";
 import { ImportReport, type ProblemList } from "../../usecases/sync/files/import-file.ts";
 import type { SyncDeps } from "../../usecases/sync/shared/sync-deps.ts";
 import { rowsElsewhere } from "../../usecases/sync/shared/sync-status.ts";
-import type { CommandTools } from "../command-runner.ts";
 import type { Output } from "../output.ts";
 import { confirm } from "../prompts.ts";
 
@@ -73,7 +72,7 @@ function withValue({ column, value, message }: Omit<ImportWarning, "line">): str
  * `invalid_request` for a no.
  */
 export async function warnOfRemoteRows(
-  { output }: CommandTools,
+  output: Output,
   table: Table,
   sync: SyncDeps,
   isDryRun: boolean,
@@ -89,11 +88,7 @@ export async function warnOfRemoteRows(
 }
 
 /** Asks on a terminal; elsewhere the limit of the table is enough. */
-export async function mayRemove(
-  { output }: CommandTools,
-  table: Table,
-  rows: number,
-): Promise<boolean> {
+export async function mayRemove(output: Output, table: Table, rows: number): Promise<boolean> {
   if (!output.isTerminal) return true;
   return await confirm(`${countOf(rows, "row")} of "${table.name}" not in the file. Remove?`);
 }

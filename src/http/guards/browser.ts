@@ -58,24 +58,17 @@ export function requireOwnPage(exchange: Exchange, types: readonly string[] = [J
   if (hasBody(request)) requireType(request, types);
 }
 
-/**
- * The cookie is set except for pages of `CORS_ORIGINS`, which get the token alone. Throws `forbidden` for pages of other origins.
- */
-function requireSignInPage(exchange: Exchange): { readonly isCookieSet: boolean } {
-  const source = sourceOf(exchange);
-  if (source === "other") {
-    throw new AppError("forbidden", "Pages of other origins may not sign in here", {
-      hint: "Ask an administrator to allow the origin of the page",
-    });
-  }
-  return { isCookieSet: source !== "allowed" };
-}
-
-/** Everybody but pages of other origins. */
+/** Everybody but pages of other origins. Pages of `CORS_ORIGINS` get the token alone, and no cookie. */
 export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
   security: [],
   failures: {},
-  admit: (exchange) => ({ caller: requireSignInPage(exchange) }),
+  admit(exchange) {
+    const source = sourceOf(exchange);
+    if (source !== "other") return { caller: { isCookieSet: source !== "allowed" } };
+    throw new AppError("forbidden", "Pages of other origins may not sign in here", {
+      hint: "Ask an administrator to allow the origin of the page",
+    });
+  },
   admitAgain(exchange) {
     requireType(exchange.request, [JSON_TYPE]);
     return signInPage.admit(exchange, {});

@@ -57,8 +57,9 @@ export function metricsReader(deps: MetricsGuardDeps): Guard<null> {
     },
     admit({ headers, connection }) {
       if (deps.metricsToken === null) {
-        requireThisMachine(headers, connection);
-        return ANYBODY;
+        if (isOnThisMachine(headers, connection)) return ANYBODY;
+        const text = "Metrics are for callers on this machine that ask localhost or 127.0.0.1";
+        throw new AppError("metrics_forbidden", text);
       }
       const token = bearerCredentials(headers.get("authorization") ?? "");
       if (isSecret(token, deps.metricsToken, deps.comparison)) return ANYBODY;
@@ -74,20 +75,14 @@ const LOOPBACK_HOST = /^(?:localhost|127\.\d{1,3}\.\d{1,3}\.\d{1,3}|\[::1\])(?::
 const ADDRESS_HEADERS = ["x-forwarded-for", "x-real-ip"];
 const OTHER_PROXY_HEADERS = ["forwarded", "via", "x-forwarded-host", "x-forwarded-proto"];
 
-function requireThisMachine(headers: Headers, connection: ConnectionInfo): void {
-  if (isOnThisMachine(headers, connection) && LOOPBACK_HOST.test(headers.get("host") ?? "")) return;
-  throw new AppError(
-    "metrics_forbidden",
-    "Metrics are for callers on this machine that ask localhost or 127.0.0.1",
-  );
-}
-
 /**
- * True when neither the socket nor a proxy speaks for another machine. Every forwarded address has to be of this one, however
- * many proxies are trusted, and no other header of a proxy may be there: adding headers gains nothing.
+ * True when the caller asks a loopback address, and neither the socket nor a proxy speaks for another machine. Every forwarded
+ * address has to be of this one, however many proxies are trusted, and no other header of a proxy may be there: adding headers
+ * gains nothing.
  */
 function isOnThisMachine(headers: Headers, { remoteAddress }: ConnectionInfo): boolean {
   if (remoteAddress === null || !isLoopback(remoteAddress)) return false;
+  if (!LOOPBACK_HOST.test(headers.get("host") ?? "")) return false;
   if (OTHER_PROXY_HEADERS.some((name) => headers.has(name))) return false;
   const forwarded = ADDRESS_HEADERS.flatMap((name) => headers.get(name)?.split(",") ?? []);
   return forwarded.every((address) => isLoopback(address.trim()));

@@ -177,7 +177,7 @@ async function importFile(
       ? new DryWriter(sync, table, stamps)
       : new StoreWriter(sync, table, stamps);
   const whole = options.whole === true ? new WholeFile(writer, table) : null;
-  if (sync !== null) await warnOfRemoteRows(tools, table, sync, isDryRun);
+  if (sync !== null) await warnOfRemoteRows(output, table, sync, isDryRun);
   const stop = interruption.stopSignal();
   interruption.onStop(() => source.close());
   const report = new ToldReport(table.name, isDryRun);
@@ -214,7 +214,7 @@ async function importFile(
       report,
       maxDeletes: options.maxDeletes ?? null,
       requireGoingOn: async () => stop.throwIfAborted(),
-      isAllowed: (rows) => mayRemove(tools, table, rows),
+      isAllowed: (rows) => mayRemove(output, table, rows),
       onRefused: (text) => output.tellError(text),
     })
     .finally(() => output.addToFailure(report.result()));

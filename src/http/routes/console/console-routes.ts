@@ -13,7 +13,11 @@ const FOR_EVER = "public, max-age=31536000, immutable";
 export function consoleRoutes(files: ConsoleFiles): Operation[] {
   const answer = async (exchange: Exchange) => {
     const { path, search } = exchange;
-    if (path.endsWith("/")) return movedTo(exchange, path.replace(LAST_SLASHES, "") + search);
+    if (path.endsWith("/")) {
+      const address = path.replace(LAST_SLASHES, "") + search;
+      const headers = { ...exchange.replyHeaders(), Location: address };
+      return new Response(null, { status: 308, headers });
+    }
     const built = await files.read();
     if (built === null) return pageReply(exchange, NOT_BUILT, 503);
     if (path.startsWith(ASSETS)) {
@@ -23,11 +27,6 @@ export function consoleRoutes(files: ConsoleFiles): Operation[] {
     return pageReply(exchange, pageOf(built), isPage(built, path) ? 200 : 404);
   };
   return [pageAt("/console", answer), pageAt("/console/*", answer)];
-}
-
-function movedTo(exchange: Exchange, address: string): Response {
-  const headers = { ...exchange.replyHeaders(), Location: address };
-  return new Response(null, { status: 308, headers });
 }
 
 function isPage({ pages }: BuiltConsole, path: string): boolean {

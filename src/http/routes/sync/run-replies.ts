@@ -63,22 +63,16 @@ export function tell<Item extends News>(
   return new Answer(200, withComments(news, reader), { "X-Run-Id": runId });
 }
 
-/** A store that does not answer takes no right away: its failure is among the news. */
-async function requireReader(reader?: Reader): Promise<void> {
-  try {
-    await reader?.requireStill();
-  } catch (error) {
-    if (!isAppError(error, "store_unavailable")) throw error;
-  }
-}
-
 /** Retries become comments: the events of S-6 stay as they are. D-7.11. */
 async function* withComments<Item extends News>(
   news: AsyncGenerator<Item, void, undefined>,
   reader?: Reader,
 ): AsyncGenerator<Exclude<Item, { type: "retry" }> | StreamComment, void, undefined> {
   for await (const item of news) {
-    await requireReader(reader);
+    // A store that does not answer takes no right away: its failure is among the news.
+    await reader?.requireStill().catch((error: unknown) => {
+      if (!isAppError(error, "store_unavailable")) throw error;
+    });
     if (item.type === "retry") yield new StreamComment(retryText(item));
     else yield item as Exclude<Item, { type: "retry" }>;
   }
