@@ -115,8 +115,11 @@ export class EmptyFile implements EmptyStore {
 
   async write(part: DumpedPart): Promise<void> {
     this.#asStoreError(() => {
-      if (part.of === "documents") this.#writeDocuments(part.name, part.items);
-      else {
+      if (part.of === "documents") {
+        const collection = this.#collection(part.name);
+        const values = part.items.map((doc) => collection.valuesOf(doc));
+        this.#commit(collection.put, values);
+      } else {
         const table = named(this.#tables, part.name);
         if (part.of === "rows") this.#writeRows(table, part.items);
         else this.#writeTombstones(table, part.items);
@@ -171,12 +174,6 @@ export class EmptyFile implements EmptyStore {
 
   #collection(name: string): CollectionTable {
     return new CollectionTable(named(this.#options.collections, name));
-  }
-
-  #writeDocuments(name: string, items: readonly object[]): void {
-    const collection = this.#collection(name);
-    const values = items.map((doc) => collection.valuesOf(doc));
-    this.#commit(collection.put, values);
   }
 
   #writeRows(table: Table, items: readonly DumpedRow[]): void {

@@ -23,7 +23,7 @@ import { quotedName } from "../driver/schema.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";
 import { deleteTriggerName } from "../tables/delete-triggers.ts";
-import type { Definition } from "../tables/table-fit.ts";
+import { type Definition, NUMBERED } from "../tables/table-fit.ts";
 import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 
 const TABLES = `SELECT name, definition FROM repsync_tables
@@ -36,8 +36,6 @@ const DELETES = `SELECT list_id,
   FROM repsync_deletes WHERE table_name = ?1`;
 /** SQLite makes `sqlite_sequence` with the first list. */
 const LAST_PLACE = "SELECT seq FROM sqlite_sequence WHERE name = ?";
-/** Suffix of the type of a column that numbers the rows. */
-const NUMBERED = " auto_increment";
 
 /** Reads by a connection of its own. The end of the dump closes it. */
 export async function dumpFile(
@@ -51,6 +49,41 @@ export async function dumpFile(
   } catch (error) {
     connection.close();
     throw error;
+  }
+}
+
+/** Opens a prepared file and holds it. Throws `invalid_request` when another process has it open. */
+export async function openStoppedFile(
+  openSqlite: OpenSqlite,
+  path: string,
+  collections: readonly AnyCollection[],
+): Promise<StoppedStore> {
+  const connection = new OpenConnection(await openSqlite(resolve(path)));
+  try {
+    holdAlone(connection);
+  } catch (error) {
+    connection.close();
+    throw error;
+  }
+  return {
+    dump: async () => dumpConnection(connection, collections),
+    // The lock lasts until `close`.
+    requireStopped: async () => {},
+    close: async () => connection.close(),
+  };
+}
+
+/** Holds a file, empty or not. Throws `invalid_request` when another process has it open. */
+export function holdAlone(connection: OpenConnection): void {
+  try {
+    connection.set({ busy_timeout: 0 });
+    // The change fails while another process has the file open in WAL mode.
+    const [mode] = connection.all("PRAGMA journal_mode = DELETE");
+    if (mode?.["journal_mode"] !== "delete") throw storeHeld(0);
+    connection.set({ locking_mode: "EXCLUSIVE" });
+    connection.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    throw isBusy(connection.driver.resultCode(error)) ? storeHeld(0, error) : error;
   }
 }
 
@@ -181,41 +214,4 @@ function* iterate({ driver }: OpenConnection, sql: string): Generator<SqliteRow>
 function decoded(row: SqliteRow, columns: readonly Column[]): Row {
   for (const name in row) row[name] = textWithNul(row[name] ?? null);
   return decodeRows([row], columns)[0] as Row;
-}
-
-// Holds an empty store, so that no service can start on it.
-
-/** Opens a prepared file and holds it. Throws `invalid_request` when another process has it open. */
-export async function openStoppedFile(
-  openSqlite: OpenSqlite,
-  path: string,
-  collections: readonly AnyCollection[],
-): Promise<StoppedStore> {
-  const connection = new OpenConnection(await openSqlite(resolve(path)));
-  try {
-    holdAlone(connection);
-  } catch (error) {
-    connection.close();
-    throw error;
-  }
-  return {
-    dump: async () => dumpConnection(connection, collections),
-    // The lock lasts until `close`.
-    requireStopped: async () => {},
-    close: async () => connection.close(),
-  };
-}
-
-/** Holds a file, empty or not. Throws `invalid_request` when another process has it open. */
-export function holdAlone(connection: OpenConnection): void {
-  try {
-    connection.set({ busy_timeout: 0 });
-    // The change fails while another process has the file open in WAL mode.
-    const [mode] = connection.all("PRAGMA journal_mode = DELETE");
-    if (mode?.["journal_mode"] !== "delete") throw storeHeld(0);
-    connection.set({ locking_mode: "EXCLUSIVE" });
-    connection.run("BEGIN EXCLUSIVE");
-  } catch (error) {
-    throw isBusy(connection.driver.resultCode(error)) ? storeHeld(0, error) : error;
-  }
 }

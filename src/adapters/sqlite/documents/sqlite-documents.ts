@@ -226,7 +226,7 @@ class SqliteTransaction implements Transaction {
     let count = 0;
     for (const { condition, values } of conditionsOf(column, stretch)) {
       const sql = `SELECT count(*) AS n FROM ${table.name} WHERE ${condition}`;
-      count += Number(this.#database.all(sql, values as SqliteValue[])[0]?.["n"]);
+      count += Number(this.#database.all(sql, values)[0]?.["n"]);
     }
     return Math.min(count, stretch.limit ?? count);
   }

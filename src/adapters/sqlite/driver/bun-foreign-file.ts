@@ -13,7 +13,6 @@ import { quotedName } from "./schema.ts";
 
 /** Integers come as `bigint`, as they may be beyond ±(2^53-1). */
 type ForeignValue = null | bigint | number | string | Uint8Array;
-type ForeignRow = Record<string, ForeignValue>;
 
 const decoder = new TextDecoder();
 const PART_ROWS = 1_000;
@@ -91,31 +90,16 @@ function declarationOf(database: Database, table: string): Declaration {
     .query<{ name: string; type: string; is_not_null: bigint; pk: bigint }, [string]>(COLUMNS)
     .all(table);
   const primary = columns.filter(({ pk }) => pk > 0n).toSorted((a, b) => Number(a.pk - b.pk));
-  const isNotNull = ({ is_not_null, pk }: (typeof columns)[number]) => is_not_null > 0n || pk > 0n;
-  return {
-    columns: columns.map((column) => ({
-      name: column.name,
-      type: column.type,
-      isNotNull: isNotNull(column),
-    })),
-    key:
-      primary.length > 0
-        ? primary.map(({ name }) => name)
-        : uniqueKey(
-            database,
-            table,
-            columns.filter(isNotNull).map(({ name }) => name),
-          ),
-  };
-}
-
-/** The columns of the first unique index over columns without nulls; empty where there is none. */
-function uniqueKey(database: Database, table: string, notNull: readonly string[]): string[] {
-  const keys = namesIn(database, INDEXES, table).map((index) =>
-    namesIn(database, INDEX_COLUMNS, index),
-  );
-  // An indexed expression has the name null.
-  return keys.find((names) => names.every((name) => notNull.includes(name))) ?? [];
+  const declared = columns.map(({ name, type, is_not_null, pk }) => {
+    return { name, type, isNotNull: is_not_null > 0n || pk > 0n };
+  });
+  if (primary.length > 0) return { columns: declared, key: primary.map(({ name }) => name) };
+  // Else the first unique index over columns without nulls. An indexed expression has the name null.
+  const notNull = declared.filter(({ isNotNull }) => isNotNull).map(({ name }) => name);
+  const key = namesIn(database, INDEXES, table)
+    .map((index) => namesIn(database, INDEX_COLUMNS, index))
+    .find((names) => names.every((name) => notNull.includes(name)));
+  return { columns: declared, key: key ?? [] };
 }
 
 function* rowsOf(
@@ -124,7 +108,9 @@ function* rowsOf(
   readBlob: (column: string, bytes: Uint8Array) => JsonValue,
 ): Generator<readonly JsonObject[]> {
   const sql = `SELECT * FROM ${quotedName(table)}`;
-  const rows = reading(() => database.query<ForeignRow, []>(sql).iterate()[Symbol.iterator]());
+  const rows = reading(() =>
+    database.query<Record<string, ForeignValue>, []>(sql).iterate()[Symbol.iterator](),
+  );
   let part: JsonObject[] = [];
   for (;;) {
     const next = reading(() => rows.next());

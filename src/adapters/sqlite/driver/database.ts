@@ -51,9 +51,8 @@ export class SqliteDatabase implements SqliteWork {
   /** Null for `:memory:`. */
   readonly #file: DatabaseFile | null;
   readonly #writer: OpenConnection;
-  /** Null for `:memory:`. */
+  /** For reads, and for read bodies, one at a time. Null for `:memory:`. */
   readonly #reader: OpenConnection | null;
-  /** For read bodies, one at a time. Null for `:memory:`. */
   readonly #bodyReader: OpenConnection | null;
   /** The connection of the present work. */
   #current: OpenConnection;

@@ -31,8 +31,10 @@ export function readFacts(database: Pick<SqliteWork, "all">): StoreFacts {
   return new Map(rows.map((row) => [row["name"] as StoreFactName, String(row["value"])]));
 }
 
-function checkFileFormat(database: SqliteDatabase): void {
-  checkFormat(readFacts(database), database.all(HAS_OWN_TABLES).length === 0);
+function checkedFacts(database: SqliteDatabase): StoreFacts {
+  const facts = readFacts(database);
+  checkFormat(facts, database.all(HAS_OWN_TABLES).length === 0);
+  return facts;
 }
 
 /**
@@ -40,8 +42,7 @@ function checkFileFormat(database: SqliteDatabase): void {
  * `invalid_request` for a store that this program must not use.
  */
 export function prepareFacts(database: SqliteDatabase): StoreIdentity {
-  checkFileFormat(database);
-  const found = readFacts(database);
+  const found = checkedFacts(database);
   const isNew = !found.has("format");
   database.run(STORE_FACTS_TABLE);
   if (!found.has("deployment_id")) database.run(KEEP_ID);
@@ -70,7 +71,7 @@ export async function examineFile(
   const database = new SqliteDatabase(await openFileReadOnly(openSqlite, path), options);
   try {
     await database.read(() => {
-      checkFileFormat(database);
+      checkedFacts(database);
       examine(database);
     });
   } finally {

@@ -82,15 +82,12 @@ export class RowBinder {
     const { row } = write;
     const present = this.#columns.filter(({ column }) => Object.hasOwn(row, column.name));
     const values = present.map(({ column, encode }) => encode(row[column.name] ?? null));
-    return { write, shape: this.#part(present.map(({ column }) => column)), values };
-  }
-
-  #part(present: readonly Column[]): RowShape {
-    const id = present.map(({ name }) => name).join(" ");
-    const shape = this.#parts.get(id) ?? this.#shape(present);
+    const columns = present.map(({ column }) => column);
+    const id = columns.map(({ name }) => name).join(" ");
+    const shape = this.#parts.get(id) ?? this.#shape(columns);
     if (this.#parts.size >= MAX_SHAPES) this.#parts.clear();
     this.#parts.set(id, shape);
-    return shape;
+    return { write, shape, values };
   }
 
   #shape(columns: readonly Column[]): RowShape {

@@ -1,3 +1,5 @@
+// The tables of the registry: pages with their totals from one snapshot, and rows by key. Totals and positions are reused while a table
+// is unchanged.
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";

@@ -21,8 +21,6 @@ export interface RowRange {
   readonly hasKey: boolean;
 }
 
-type TableFile = Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">;
-
 /** Statements bind the values of the range first. */
 export class TableSql {
   readonly #table: Table;
@@ -33,7 +31,10 @@ export class TableSql {
     Record<RowColumns, { readonly list: readonly Column[]; readonly sql: string }>
   >;
 
-  constructor(table: Table, { cutsTextAtNul, foreignTables }: TableFile) {
+  constructor(
+    table: Table,
+    { cutsTextAtNul, foreignTables }: Pick<SqliteWork, "cutsTextAtNul" | "foreignTables">,
+  ) {
     const columns = (which: RowColumns) => {
       const list = columnsOf(table, which);
       return { list, sql: readColumns(list, cutsTextAtNul) };

@@ -1,6 +1,6 @@
-// Finds what has the name of a table, and checks that it can be the registry's, before anything is written. D-2.4, D-11.4. Keys must compare by bytes, as under
-// NOCASE two keys of another instance would be one row. Columns must have the affinity of their type. Other declarations of an
-// application only refuse single records.
+// Finds what has the name of a table, and checks that it can be the registry's, before anything is written. D-2.4, D-11.4. Keys must
+// compare by bytes, as under NOCASE two keys of another instance would be one row. Columns must have the affinity of their type. Other
+// declarations of an application only refuse single records.
 import { DROPPED_NAME, hasDroppedName } from "../../../domain/sync/people/name-facts.ts";
 import { type Column, isNumberedByStore, type Table } from "../../../domain/sync/table/table.ts";
 import {
@@ -92,9 +92,12 @@ export function keyIndexSql(table: Table): string {
   return `CREATE UNIQUE INDEX "${keyIndexName(table.name)}" ON "${table.name}" (${keys})`;
 }
 
+/** Suffix of the type of a column that numbers the rows. */
+export const NUMBERED = " auto_increment";
+
 /** The type that stored rows have, as they cannot follow a change of it. */
 export function typeName(column: Column): string {
-  return isNumberedByStore(column) ? `${column.type} auto_increment` : column.type;
+  return isNumberedByStore(column) ? `${column.type}${NUMBERED}` : column.type;
 }
 
 function tableProblems(database: SqliteDatabase, table: Table, found: FoundTable): string[] {
