@@ -18,13 +18,6 @@ export function rowOrder(table: Table, row: string, foreign: ForeignTables): str
   return `(${orderExpression(table, `${row}.`)})`;
 }
 
-/** The order of D-3.1 as SQL, qualified. */
-export function qualifiedOrder(table: Table, foreign: ForeignTables): string[] {
-  const name = `"${table.name}"`;
-  const keys = table.keyColumns.map((column) => `${name}."${column.name}"`);
-  return table.timestampColumn === null ? keys : [rowOrder(table, name, foreign), ...keys];
-}
-
 /**
  * The expression of `repsync_order`: a timestamp in this adapter's form as it is, another text that `parseDateTime` reads in that
  * form, and '' for the rest. It asks SQLite for times only of texts that begin with a digit, as words such as 'now' throw.

@@ -24,7 +24,7 @@ import {
   keyIndexSql,
   typeName,
 } from "./table-fit.ts";
-import { addMomentName, TOMBSTONE_TABLES } from "./tombstone-sql.ts";
+import { makeTombstoneTables } from "./tombstone-sql.ts";
 
 const DEFINITIONS = `CREATE TABLE IF NOT EXISTS repsync_tables (
     name TEXT PRIMARY KEY, definition TEXT NOT NULL
@@ -33,8 +33,8 @@ const FOREIGN = "SELECT name FROM repsync_tables WHERE json_extract(definition, 
 
 /** Makes the tables about tables, and reads which ones another program made, within the write that opens the store. */
 export function prepareOwnTables(database: SqliteDatabase): void {
-  for (const sql of [DEFINITIONS, ...TOMBSTONE_TABLES]) database.run(sql);
-  addMomentName(database);
+  database.run(DEFINITIONS);
+  makeTombstoneTables(database);
   for (const { name } of database.all(FOREIGN)) database.foreignTables.add(String(name));
 }
 

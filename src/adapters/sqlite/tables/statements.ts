@@ -4,7 +4,7 @@ import { type Column, columnOf, type Row, type Table } from "../../../domain/syn
 import { columnsOf, type RowColumns } from "../../../ports/tables/table-store.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns, valueEncoder } from "./column-values.ts";
-import { ORDER_COLUMN, qualifiedOrder } from "./order-column.ts";
+import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
 
 /** Consecutive rows: one range of one of the two indexes of every table. */
 export interface RowRange {
@@ -24,6 +24,7 @@ export interface RowRange {
 /** Statements bind the values of the range first. */
 export class TableSql {
   readonly #table: Table;
+  /** The order of D-3.1, qualified. */
   readonly #order: readonly string[];
   readonly #key: readonly string[];
   readonly #keyPlace: string;
@@ -40,8 +41,10 @@ export class TableSql {
       return { list, sql: readColumns(list, cutsTextAtNul) };
     };
     this.#table = table;
-    this.#order = qualifiedOrder(table, foreignTables);
-    this.#key = table.keyColumns.map(({ name }) => `"${table.name}"."${name}"`);
+    const name = `"${table.name}"`;
+    this.#key = table.keyColumns.map((column) => `${name}."${column.name}"`);
+    const time = table.timestampColumn === null ? [] : [rowOrder(table, name, foreignTables)];
+    this.#order = [...time, ...this.#key];
     this.#keyPlace = readColumns(table.keyColumns, cutsTextAtNul);
     this.#columns = { page: columns("page"), sent: columns("sent") };
   }

@@ -6,7 +6,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 
-export const TOMBSTONE_TABLES = [
+const TABLES = [
   // Since when the deletes of a table are recorded without a gap. The id tells the places of one list from those of another.
   `CREATE TABLE IF NOT EXISTS repsync_deletes (
     table_name TEXT PRIMARY KEY, list_id TEXT NOT NULL, key TEXT NOT NULL, earliest_available TEXT NOT NULL
@@ -15,8 +15,10 @@ export const TOMBSTONE_TABLES = [
   "CREATE TABLE IF NOT EXISTS repsync_moment (now TEXT NOT NULL, table_name TEXT)",
 ];
 
-/** Adds `table_name` to a `repsync_moment` of an earlier version. */
-export function addMomentName(database: SqliteDatabase): void {
+/** Makes the tables about deletes, within the write that opens the store. */
+export function makeTombstoneTables(database: SqliteDatabase): void {
+  for (const sql of TABLES) database.run(sql);
+  // Earlier versions made `repsync_moment` without `table_name`.
   const columns = database.all("SELECT name FROM pragma_table_info('repsync_moment')");
   if (columns.some(({ name }) => name === "table_name")) return;
   database.run("ALTER TABLE repsync_moment ADD COLUMN table_name TEXT");
