@@ -15,35 +15,69 @@ export function schemaVersion(work: SqliteWork): number {
 /** The column of an INTEGER PRIMARY KEY, which has no index. */
 const ROW_NUMBER =
   "SELECT name AS column FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
-/** A null column stands for an expression. */
+/** A null column stands for an expression. Without SQL for the indexes that a table's own text makes. */
 const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, 'BINARY') AS collation,
-    EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated
-  FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key`;
+    EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated,
+    (SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = i.name) AS sql
+  FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key ORDER BY i.seq, c.seqno`;
+const COLUMNS = "SELECT name FROM pragma_table_xinfo(?)";
 
 export interface UniqueKey {
+  /** Names, and expressions. */
   readonly columns: readonly string[];
-  /** True where the row `NEW` of a trigger is in the way of the row `taken`. */
+  /** True where the row `NEW` of a trigger may be in the way of the row `taken`, the only one in its query. */
   readonly isTaken: string;
-  /** Updates that may change the key, in a trigger: of its columns, or any where one is generated. */
+  /** The end of `isTaken` for a partial index, which is not used without it: each write would read the whole table. */
+  readonly ofRows: string;
+  /** Updates that may change the key, in a trigger: of its columns, or any where one is generated or an expression. */
   readonly ofColumns: string;
 }
 
-/** Each unique key without expressions. */
 export function uniqueKeys(database: SqliteDatabase, tableName: string): readonly UniqueKey[] {
-  const parts = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
+  const keys = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
   const numbers = database.all(ROW_NUMBER, [tableName]).map((number) => [number]);
-  return [...parts.values(), ...numbers]
-    .filter((part) => part.every(({ column }) => column !== null))
-    .map((part) => {
-      const columns = part.map(({ column }) => String(column));
-      const isTaken = part.map(({ column, collation = null }) => {
-        const name = quotedName(String(column));
-        return `taken.${name} = NEW.${name}${collation === null ? "" : ` COLLATE ${collation}`}`;
-      });
-      const isGenerated = part.some(({ is_generated }) => is_generated === 1);
-      const ofColumns = isGenerated ? "" : `OF ${columns.map(quotedName).join(", ")}`;
-      return { columns, isTaken: isTaken.join(" AND "), ofColumns };
+  const names = database.all(COLUMNS, [tableName]).map(({ name }) => quotedName(String(name)));
+  const rowOfNew = `(SELECT ${names.map((name) => `NEW.${name} AS ${name}`).join(", ")})`;
+  return [...keys.values(), ...numbers].map((found) => {
+    const { parts, where } = indexText(String(found[0]?.["sql"] ?? ""));
+    const columns = found.map(({ column }, i) => String(column ?? parts[i]));
+    const isTaken = found.map(({ column, collation = null }, i) => {
+      if (column === null) return `(${parts[i]}) = (SELECT ${parts[i]} FROM ${rowOfNew})`;
+      const name = quotedName(String(column));
+      return `taken.${name} = NEW.${name}${collation === null ? "" : ` COLLATE ${collation}`}`;
     });
+    const ofRows = where === "" ? "" : ` AND (${where})`;
+    const isPlain = found.every((part) => part["column"] !== null && part["is_generated"] !== 1);
+    const ofColumns = isPlain ? `OF ${columns.map(quotedName).join(", ")}` : "";
+    return { columns, isTaken: `${isTaken.join(" AND ")}${ofRows}`, ofRows, ofColumns };
+  });
+}
+
+/** Texts, quoted names, comments, and single characters. */
+const TOKENS =
+  /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[\s\S]/g;
+
+/** What an index is on, and of which rows, as no pragma tells expressions. */
+function indexText(sql: string): { readonly parts: readonly string[]; readonly where: string } {
+  const parts = [""];
+  let depth = 0;
+  let isListed = false;
+  let behind = "";
+  for (const [token] of sql.matchAll(TOKENS)) {
+    const text = /^(?:--|\/\*)/.test(token) ? " " : token;
+    if (isListed) behind += text;
+    else if (text === ")" && --depth === 0) isListed = true;
+    else if (text === "," && depth === 1) parts.push("");
+    else if (depth > 0) parts.push(`${parts.pop()}${text}`);
+    if (text === "(") depth++;
+  }
+  return {
+    parts: parts.map((part) => part.trim().replace(/\s+(?:asc|desc)$/i, "")),
+    where: behind
+      .trim()
+      .replace(/^where\b/i, "")
+      .trim(),
+  };
 }
 
 type TriggerUse = "delete" | "stamp";

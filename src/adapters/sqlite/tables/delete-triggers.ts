@@ -52,8 +52,9 @@ export function prepareDeletes(database: SqliteDatabase, table: Table): void {
     for (const sql of [...names.drop(), ...names.create()]) database.run(sql);
     database.run(BEGIN, [table.name, key, now]);
   }
-  const wanted = wantedTriggers(database, names, triggers);
-  const isComplete = triggers.set(wanted, inEarlierWords(wanted, names));
+  const otherKeys = otherUniqueKeys(database, table);
+  const wanted = wantedTriggers(database, names, triggers, otherKeys);
+  const isComplete = triggers.set(wanted, inEarlierWords(wanted, names, otherKeys));
   if (!isComplete) database.run(SET_EARLIEST, [now, table.name]);
 }
 
@@ -83,6 +84,7 @@ function wantedTriggers(
   database: SqliteDatabase,
   names: TombstoneNames,
   own: OwnTriggers,
+  otherKeys: readonly UniqueKey[],
 ): ReadonlyMap<string, string> {
   const { keyColumns, table } = names;
   const on = `ON ${quotedName(table.name)}`;
@@ -108,7 +110,7 @@ function wantedTriggers(
     own.make("insert", `AFTER INSERT ${on} WHEN ${isMet}`, meet),
     own.make("update", `AFTER UPDATE ${ofKey}, ${ofTime} ${on} WHEN ${isMet}`, meet),
     own.make("met", `INSTEAD OF INSERT ON ${names.met}`, [`${forgetOlder(names)}${andNamed}`]),
-    ...replaceTriggers(names, own, otherUniqueKeys(database, table), orderOf("taken")),
+    ...replaceTriggers(names, own, otherKeys, orderOf("taken")),
   ]);
 }
 
@@ -119,6 +121,7 @@ function wantedTriggers(
 function inEarlierWords(
   triggers: ReadonlyMap<string, string>,
   names: TombstoneNames,
+  otherKeys: readonly UniqueKey[],
 ): readonly ReadonlyMap<string, string>[] {
   const { table } = names;
   const stored = andStored(names);
@@ -128,6 +131,7 @@ function inEarlierWords(
     [IS_OF_NOW, isOfNow],
     [`${markStored(names)}; `, ""],
     [IS_GONE, `NOT ${isStored(names, "OLD")}`],
+    ...otherKeys.flatMap(({ ofRows }) => (ofRows === "" ? [] : [[ofRows, ""] as const])),
   ] as const;
   const before = [
     [onUnrenamed(table), `ON ${quotedName(table.name)}`],

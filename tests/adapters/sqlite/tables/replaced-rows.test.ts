@@ -61,6 +61,12 @@ describe("D-7.6 REPLACE by a key of the application", () => {
       "that is generated",
       "ALTER TABLE items ADD COLUMN own TEXT AS (lower(name)); CREATE UNIQUE INDEX own ON items (own)",
     ],
+    ["on an expression", "CREATE UNIQUE INDEX own ON items (lower(name))"],
+    [
+      "on several expressions",
+      `CREATE UNIQUE INDEX "own (1, 2)" ON "items" ((name || ')') /* of, all */ COLLATE NOCASE DESC,k IS NULL, -- last
+        ifnull(1, ',') ASC) WHERE name NOT NULL`,
+    ],
   ] as const) {
     for (const sql of [inserts, updates]) {
       scene(`D-7.6 ${key} deletes the row: ${sql}`, async ({ program, storage, keys }) => {
@@ -74,3 +80,17 @@ describe("D-7.6 REPLACE by a key of the application", () => {
     }
   }
 });
+
+scene(
+  "D-7.9 a unique index of some rows serves the triggers, which read no whole table",
+  async ({ program, storage }) => {
+    program.run("CREATE UNIQUE INDEX own ON items (v) WHERE (v > 0 AND k <> 'none')");
+    await storage.tables.prepare([NUMBERED]);
+    const find = "SELECT sql FROM sqlite_schema WHERE name = 'repsync_delete.taken.insert.items'";
+    const [[sql] = []] = program.query<unknown, []>(find).values();
+    const isTaken = /WHEN (.*) BEGIN/.exec(String(sql))?.[1]?.replaceAll(/NEW\."\w+"/g, "1");
+    const plan = program.query(`EXPLAIN QUERY PLAN SELECT ${isTaken}`).values().join();
+    expect(plan).toContain("USING INDEX own");
+    expect(plan).not.toContain("SCAN taken");
+  },
+);
