@@ -1,18 +1,24 @@
 // Composes one deployment: the opened services, the routes over them, and its schedules.
+
 import { BuiltConsoleFiles, InstalledAssets } from "../adapters/built-files/built-files.ts";
 import { CronerScheduler } from "../adapters/croner/croner-scheduler.ts";
+import { JoseTokenIssuer, JwksIdentityProvider } from "../adapters/jose/jose-tokens.ts";
+import { LruValueCache } from "../adapters/lru-cache/lru-value-cache.ts";
 import { NodeSecretComparison } from "../adapters/node-crypto/node-crypto.ts";
 import { WebhookSender } from "../adapters/node-http/webhook-sender.ts";
 import { PrometheusMetrics } from "../adapters/prometheus/prometheus-metrics.ts";
-import { systemCollectGarbage } from "../adapters/system/system.ts";
+import { systemCollectGarbage, systemDefer } from "../adapters/system/system.ts";
 import { WebCryptoDigest } from "../adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../adapters/zlib/zlib-gzip.ts";
+import { REMEMBERED_LOOKUP_MS } from "../domain/shared/limits.ts";
 import { createRequestHandler } from "../http/app.ts";
 import { DOCUMENTATION } from "../http/openapi.ts";
 import type { ServedSync } from "../http/routes/sync/page-routes.ts";
 import type { RequestHandler } from "../ports/http/http.ts";
 import type { Metrics } from "../ports/runtime/metrics.ts";
-import { type Logger, within } from "../ports/runtime/runtime.ts";
+import { type Clock, type Logger, type ValueCache, within } from "../ports/runtime/runtime.ts";
+import { Secrets } from "../repositories/kept-values.ts";
+import { LookupProcessor } from "../repositories/lookups/lookup-processor.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { AlertDelivery } from "../usecases/alerts/alert-delivery.ts";
 import { Lifecycle } from "../usecases/operations/health.ts";
@@ -20,7 +26,9 @@ import { RegistryKeeper } from "../usecases/operations/registry-keeper.ts";
 import { type BackupSchedule, startBackups } from "../usecases/operations/scheduled-backups.ts";
 import { TableHistories } from "../usecases/operations/table-histories.ts";
 import type { SessionDeps } from "../usecases/reputation/accounts/deps.ts";
+import { keptSecret } from "../usecases/reputation/accounts/secrets.ts";
 import { AuditVerifications } from "../usecases/reputation/audit/verify-audit.ts";
+import { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { startPruning } from "../usecases/sync/pages/delete-rows.ts";
 import {
   ActiveRuns,
@@ -35,7 +43,6 @@ import type { Config } from "./config.ts";
 import { fileFormats } from "./files.ts";
 import { runtimeName } from "./process.ts";
 import { RegistryFile } from "./registry-file.ts";
-import { makeLookups, makeSessionDeps } from "./service-only.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 const CLOSE_GRACE_MS = 5_000;
@@ -235,4 +242,35 @@ function startSchedules(
     started.push(startCompareSchedule(deps, compareSchedule, config.compareRepair));
   }
   return started;
+}
+
+/** The lookups of a service, the caches that they fill, and their end. */
+function makeLookups({ lookupParts, accounts, tally, clock, timer, tracing }: Services) {
+  const caches: ValueCache<object>[] = [];
+  const makeCache = <Value extends object>(maxEntries: number): ValueCache<Value> => {
+    const cache = new LruValueCache<Value>({ maxEntries, ttlMs: REMEMBERED_LOOKUP_MS, clock });
+    caches.push(cache as ValueCache<object>);
+    return cache;
+  };
+  const lookupProcessor = new LookupProcessor({ ...lookupParts, makeCache, clock });
+  const { pepperMac } = accounts;
+  const deps = { lookupProcessor, pepperMac, tally, clock, timer, tracing, defer: systemDefer };
+  return { lookups: new Lookups(deps), caches, stop: () => lookupProcessor.stop() };
+}
+
+/** Signs with the configured secret, or one that the store keeps from the first start on. */
+async function makeSessionDeps(
+  config: Config,
+  { accounts, storage, clock }: Services,
+): Promise<SessionDeps> {
+  const secretDeps = { secrets: new Secrets(storage.documents), mac: accounts.mac };
+  const jwtSecret = config.jwtSecret ?? (await keptSecret(secretDeps, "jwt_secret"));
+  const tokens = new JoseTokenIssuer(jwtSecret, clock);
+  return { ...accounts, tokens, identityProvider: identityProviderOf(config, clock) };
+}
+
+function identityProviderOf(config: Config, clock: Clock): JwksIdentityProvider | null {
+  const { jwtJwksUrl: jwksUrl, jwtIssuer: issuer, jwtAudience: audience } = config;
+  if (jwksUrl === null || issuer === null || audience === null) return null;
+  return new JwksIdentityProvider({ jwksUrl, issuer, audience, clock });
 }

@@ -1,5 +1,5 @@
 // Reads the environment once, reports all problems at once, and shows no secret. D-1.3.
-import type { BackupPlan } from "../domain/shared/backup-plan.ts";
+
 import { refuse, systemReason } from "../domain/shared/errors.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { nearestWord, plainHost } from "../domain/shared/text.ts";
@@ -45,7 +45,7 @@ export interface Config extends Values {
   /** The key that runs send: `SYNC_REMOTE_KEY`, or else `SYNC_API_KEY`. */
   readonly remoteKey: string;
   /** Null: no scheduled backups. */
-  readonly backups: BackupPlan | null;
+  readonly backups: ReturnType<typeof backupPlan>;
   /** Null: alerts go nowhere. */
   readonly webhook: Webhook | null;
   /** Null: nothing is traced. */
@@ -177,7 +177,7 @@ function isKnown(name: string): boolean {
   return KNOWN.includes(name) || OF_OTHERS.includes(name);
 }
 
-function backupPlan({ backupSchedule, backupFolder, keptBackups }: Values): BackupPlan | null {
+function backupPlan({ backupSchedule, backupFolder, keptBackups }: Values) {
   if (backupSchedule === null || backupFolder === null) return null;
   const folder = backupFolder.replace(/(?<=.)\/+$/, "");
   return { cronText: backupSchedule, folder, keep: keptBackups };

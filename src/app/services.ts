@@ -1,4 +1,5 @@
 // Opens the store and makes the dependencies of the use cases, for the service and the command line.
+
 import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
 import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { tracedFetch, tracedStorage } from "../adapters/opentelemetry/traced-calls.ts";
@@ -8,22 +9,35 @@ import { createSyncClient, type SyncClientOptions } from "../client.ts";
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { AppError } from "../domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, PASSWORD_DEADLINE_MS } from "../domain/shared/limits.ts";
+import { erasedNameText } from "../domain/sync/people/name-facts.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
-import type { Registry } from "../domain/sync/table/table.ts";
-import type { PasswordHasher } from "../ports/crypto/crypto.ts";
+import { findTable, type Registry } from "../domain/sync/table/table.ts";
+import type { Mac, PasswordHasher } from "../ports/crypto/crypto.ts";
+import type { DocumentStore } from "../ports/documents.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
 import { NO_TRACING, type Tracing } from "../ports/runtime/tracing.ts";
 import type { FullStorage } from "../ports/storage.ts";
-import type { Names } from "../repositories/accounts/names.ts";
+import { Accounts } from "../repositories/accounts/accounts.ts";
+import { Administration } from "../repositories/accounts/administration.ts";
+import { ApiKeys } from "../repositories/accounts/api-keys.ts";
+import { Consents } from "../repositories/accounts/consents.ts";
+import { Membership } from "../repositories/accounts/membership.ts";
+import { Names } from "../repositories/accounts/names.ts";
+import { Profiles } from "../repositories/accounts/profiles.ts";
+import { Sessions, SignIns } from "../repositories/accounts/sessions.ts";
 import { AlertOutbox, Alerts } from "../repositories/alert-outbox.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
 import { ScheduleTimes, Secrets } from "../repositories/kept-values.ts";
-import { makeSyncRepositories } from "../repositories/sync-repositories.ts";
+import { AuditChains, Subjects } from "../repositories/lookups/audit-chains.ts";
+import { AuditLog } from "../repositories/lookups/audit-log.ts";
+import { AuditSearch } from "../repositories/lookups/audit-search.ts";
+import type { LookupProcessorDeps } from "../repositories/lookups/lookup-processor.ts";
+import { Usage } from "../repositories/lookups/usage.ts";
 import { Traffic } from "../repositories/traffic.ts";
 import { StoreDamage } from "../usecases/operations/health.ts";
 import { LiveRegistry } from "../usecases/operations/registry-keeper.ts";
 import { TrafficMeter } from "../usecases/operations/traffic-meter.ts";
-import type { AccountDeps } from "../usecases/reputation/accounts/deps.ts";
+import type { AccountDeps, AccountStores } from "../usecases/reputation/accounts/deps.ts";
 import {
   keptSecret,
   OTHER_PEPPER,
@@ -32,10 +46,9 @@ import {
 import { makePasswordRest, Semaphore } from "../usecases/reputation/accounts/semaphore.ts";
 import { createAdministrator } from "../usecases/reputation/accounts/sign-up.ts";
 import { LookupTally } from "../usecases/reputation/lookups/lookup-tally.ts";
-import type { SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
+import { makeSyncRepositories, type SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import { beginStamps } from "../usecases/sync/shared/write-rows.ts";
 import type { Config } from "./config.ts";
-import { makeReputation } from "./reputation.ts";
 import { readableStore, storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
@@ -207,4 +220,54 @@ async function makeConfiguredAdministrator(config: Config, accounts: AccountDeps
   if (account === null || account.role === "administrator") return;
   const text = "ADMIN_USERNAME belongs to somebody who is no administrator";
   throw new AppError("invalid_request", text, { hint: "Set another name" });
+}
+
+interface ReputationOptions {
+  readonly mac: Mac;
+  /** Key of the audit's hashes and signatures, the same on all instances. */
+  readonly auditKey: Uint8Array;
+  /** Key of the HMACs of erased names, the same on all instances and for ever. D-8.2. */
+  readonly nameKey: Uint8Array;
+  /** Makes alerts for the commits that cause them: a key that ends, a quota that is used up. Null: none is made. D-10.12. */
+  readonly makeAlert: MakeAlert | null;
+}
+
+export interface Reputation extends AccountStores {
+  /** What lookups share with the stores of accounts. */
+  readonly lookupParts: Omit<LookupProcessorDeps, "clock" | "makeCache">;
+}
+
+/** The repositories of accounts and people. `registry` has `profiles` and `platform_accounts`. */
+export function makeReputation(
+  { documents }: { readonly documents: DocumentStore },
+  registry: Registry,
+  { mac, auditKey, nameKey, makeAlert }: ReputationOptions,
+): Reputation {
+  const people = {
+    get profiles() {
+      return findTable(registry, "profiles");
+    },
+    get platformAccounts() {
+      return findTable(registry, "platform_accounts");
+    },
+  };
+  const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));
+  const subjects = new Subjects(mac, auditKey);
+  const chains = new AuditChains(subjects);
+  const names = { documents, hmacOf, subjects };
+  return {
+    accounts: new Accounts(names),
+    sessions: new Sessions(documents),
+    signIns: new SignIns(documents),
+    names: new Names(documents, hmacOf),
+    apiKeys: new ApiKeys(documents, makeAlert),
+    consents: new Consents(documents),
+    profiles: new Profiles(documents, people),
+    membership: new Membership({ ...names, tables: people, chains }),
+    administration: new Administration({ documents, hmacOf, chains }),
+    usage: new Usage(documents),
+    audit: new AuditLog(documents),
+    auditSearch: new AuditSearch(documents, subjects),
+    lookupParts: { documents, people, subjects, chains, makeAlert },
+  };
 }

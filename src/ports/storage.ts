@@ -3,8 +3,7 @@ import type { StoreIdentity } from "../domain/shared/store-format.ts";
 import type { Table } from "../domain/sync/table/table.ts";
 import type { StoreCopies } from "./copies/store-copies.ts";
 import type { AnyCollection, DocumentStore } from "./documents.ts";
-import type { TableStore } from "./tables/table-store.ts";
-import type { Tombstones } from "./tables/tombstones.ts";
+import type { TableStore, Tombstones } from "./tables/table-store.ts";
 
 export interface StoreOptions {
   /** The tables that `tables.prepare()` will be called with: where the store cannot have one, nothing is written to it. D-11.4. */

@@ -1,9 +1,20 @@
 // The data model: every collection of documents that the service owns.
-import type { TrafficCounts, TrafficUnit } from "../domain/sync/run/traffic.ts";
+
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 import { ACCOUNT_COLLECTIONS } from "./account-collections.ts";
 import { LOOKUP_COLLECTIONS } from "./lookup-collections.ts";
 import { RUN_COLLECTIONS } from "./run-collections.ts";
+
+/** The minutes and hours by which traffic is kept. D-9.5. */
+export type TrafficUnit = "minute" | "hour";
+
+export interface TrafficCounts {
+  /** Start of the minute or hour, in milliseconds since 1970. */
+  readonly atMs: number;
+  /** Rows moved: written or removed by synchronization. */
+  readonly rows: number;
+  readonly lookups: number;
+}
 
 export interface TrafficDocument extends TrafficCounts {
   readonly unit: TrafficUnit;

@@ -1,13 +1,34 @@
 import {
-  keptFrom,
-  startOf,
-  TRAFFIC_UNITS,
+  TRAFFIC,
   type TrafficCounts,
-  type TrafficHistory,
+  type TrafficDocument,
   type TrafficUnit,
-} from "../domain/sync/run/traffic.ts";
-import { TRAFFIC, type TrafficDocument } from "./collections.ts";
+} from "./collections.ts";
 import { Repository } from "./repository.ts";
+
+interface TrafficHistory {
+  /** The minutes of the last day, the oldest first; without those that had no traffic. */
+  readonly minutes: readonly TrafficCounts[];
+  /** The hours of the last 31 days, likewise. */
+  readonly hours: readonly TrafficCounts[];
+}
+
+const UNITS = ["minute", "hour"] as const;
+const UNIT_MS: Readonly<Record<TrafficUnit, number>> = { minute: 60_000, hour: 3_600_000 };
+const KEPT_MS: Readonly<Record<TrafficUnit, number>> = {
+  minute: 86_400_000,
+  hour: 31 * 86_400_000,
+};
+
+/** Start of the minute or hour that a time is part of, in ms since 1970. */
+export function startOf(unit: TrafficUnit, atMs: number): number {
+  return Math.floor(atMs / UNIT_MS[unit]) * UNIT_MS[unit];
+}
+
+/** The time before which units are forgotten, in ms since 1970. */
+function keptFrom(unit: TrafficUnit, nowMs: number): number {
+  return nowMs - KEPT_MS[unit];
+}
 
 const MAX_FORGOTTEN = 1_000;
 
@@ -15,7 +36,7 @@ const MAX_FORGOTTEN = 1_000;
 export class Traffic extends Repository {
   /** Adds counts of minutes, to their hours too, in one commit; forgets minutes after a day and hours after 31 days. */
   async add(minutes: readonly TrafficCounts[], nowMs: number): Promise<void> {
-    const added = TRAFFIC_UNITS.flatMap((unit) =>
+    const added = UNITS.flatMap((unit) =>
       minutes.map((counts) => ({ ...counts, unit, atMs: startOf(unit, counts.atMs) })),
     );
     const [oldMinutes, oldHours] = [before("minute", nowMs), before("hour", nowMs)];

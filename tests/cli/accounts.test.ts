@@ -8,10 +8,10 @@ import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts
 import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
-import { makeReputation } from "../../src/app/reputation.ts";
-import { makeLookupProcessor } from "../../src/app/service-only.ts";
+import { makeReputation } from "../../src/app/services.ts";
 import { COLLECTIONS } from "../../src/repositories/collections.ts";
 import { Secrets } from "../../src/repositories/kept-values.ts";
+import { LookupProcessor } from "../../src/repositories/lookups/lookup-processor.ts";
 import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
@@ -365,7 +365,7 @@ async function writeLookups(
     makeAlert: null,
   });
   const options = { makeCache: forgetful, clock };
-  const { lookupProcessor } = makeLookupProcessor(stores.lookupParts, options);
+  const lookupProcessor = new LookupProcessor({ ...stores.lookupParts, ...options });
   await createAdministrator(
     accountDeps({ accounts: stores.accounts, passwords: new BunPasswordHasher(), clock }),
     { username: "acme", password: PASSWORD },

@@ -20,9 +20,9 @@ import {
 import type { Clock } from "../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { type DeletedRequest, RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
-import { readOwnSchema } from "../../src/usecases/sync/pages/list-tables.ts";
 import { countDeletes, pushRecords } from "../../src/usecases/sync/pages/push-records.ts";
 import { digestTable, listDeleted, pullPage } from "../../src/usecases/sync/pages/table-pages.ts";
+import { readOwnSchema } from "../../src/usecases/sync/pages/table-schemas.ts";
 import { readSyncStatus } from "../../src/usecases/sync/shared/sync-status.ts";
 import { writeRows } from "../../src/usecases/sync/shared/write-rows.ts";
 import type { MemoryTables } from "../support/memory/tables.ts";

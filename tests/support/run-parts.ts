@@ -6,7 +6,7 @@ import type { LateRows } from "../../src/repositories/late-rows.ts";
 import {
   makeSyncRepositories,
   type SyncRepositories,
-} from "../../src/repositories/sync-repositories.ts";
+} from "../../src/usecases/sync/shared/sync-deps.ts";
 import { hmacOfName } from "../repositories/support/people.ts";
 
 let ids = 0;

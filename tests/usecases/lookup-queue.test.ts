@@ -5,10 +5,7 @@ import type {
 } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
-import {
-  type LookupDecider,
-  LookupQueue,
-} from "../../src/usecases/reputation/lookups/lookup-queue.ts";
+import { type LookupDecider, LookupQueue } from "../../src/usecases/reputation/lookups/look-up.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
 interface Sleeper {

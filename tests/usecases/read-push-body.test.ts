@@ -8,7 +8,7 @@ import {
 } from "../../src/adapters/system/system.ts";
 import { WebCryptoDigest } from "../../src/adapters/webcrypto/web-crypto-digest.ts";
 import { ZlibGzip } from "../../src/adapters/zlib/zlib-gzip.ts";
-import { readPushBody } from "../../src/usecases/sync/pages/read-push-body.ts";
+import { readPushBody } from "../../src/usecases/sync/pages/push-records.ts";
 
 const MIB = 1024 * 1024;
 const DEPS = {

@@ -8,8 +8,11 @@ import {
   SIGN_UP_USERNAME,
 } from "../../domain/reputation/accounts/account.ts";
 import { KEPT_DAYS } from "../../domain/reputation/accounts/call-history.ts";
-import { CONSENT_PURPOSES, CONSENT_STATUSES } from "../../domain/reputation/accounts/consent.ts";
-import { NO_EXPIRY } from "../../domain/reputation/accounts/expiry.ts";
+import {
+  CONSENT_PURPOSES,
+  CONSENT_STATUSES,
+  NO_EXPIRY,
+} from "../../domain/reputation/accounts/consent.ts";
 import { PLAN_NAMES } from "../../domain/reputation/accounts/plan.ts";
 import {
   MAX_API_KEY_NAME_CHARS,

@@ -1,4 +1,5 @@
 // Appends to audit chains, keeps their signed heads, and names people there by pseudonyms. D-6.5.
+
 import {
   type AdminAct,
   actedOnRowText,
@@ -17,7 +18,8 @@ import {
 } from "../../domain/reputation/audit/audit-chain.ts";
 import { isSignedHead } from "../../domain/reputation/audit/audit-check.ts";
 import { chainCountInput } from "../../domain/reputation/audit/kept-heads.ts";
-import { keysOf } from "../../domain/shared/document-key.ts";
+import { type Key, keysOf } from "../../domain/shared/document-key.ts";
+import { AppError } from "../../domain/shared/errors.ts";
 import type { Mac } from "../../ports/crypto/crypto.ts";
 import { Damaged, type Transaction } from "../../ports/documents.ts";
 import { SECRETS, SUBJECTS, type SubjectDocument } from "../account-collections.ts";
@@ -28,7 +30,7 @@ import {
   LOOKUP_LOG,
   type LookupLogDocument,
 } from "../lookup-collections.ts";
-import { makeBlock } from "./audit-blocks.ts";
+import { blockKey, makeBlock } from "./audit-blocks.ts";
 
 /** The result of an append, once it is committed. */
 export interface Appended {
@@ -39,15 +41,11 @@ export interface Appended {
 const CHAIN_ID_BYTES = 8;
 
 export class AuditChains {
-  readonly #mac: Mac;
-  readonly #key: Uint8Array;
   readonly #subjects: Subjects;
   /** The chain of the acts of administrators in this process, begun or not. */
   #actsChainId: string;
 
-  constructor(mac: Mac, auditKey: Uint8Array, subjects: Subjects) {
-    this.#mac = mac;
-    this.#key = auditKey;
+  constructor(subjects: Subjects) {
     this.#subjects = subjects;
     this.#actsChainId = this.#newChainId();
   }
@@ -56,7 +54,7 @@ export class AuditChains {
   async begin(tx: Transaction, chainId = this.#newChainId()): Promise<WrittenChain> {
     const [[counted]] = await tx.read({ from: AUDIT, keys: [["chain_count"]] });
     const chains = ((counted as ChainCountDocument | undefined)?.chains ?? 0) + 1;
-    const signature = this.#sign(chainCountInput({ chains }));
+    const signature = this.#subjects.sign(chainCountInput({ chains }));
     tx.put(AUDIT, { kind: "chain_count", chains, signature });
     tx.put(LOOKUP_LOG, { kind: "tail", chainId, indexedSeq: 0 });
     tx.put(SECRETS, FIRST_LOOKUP);
@@ -65,7 +63,7 @@ export class AuditChains {
 
   /** Appends entries of one moment, 1 or more, and moves the head, within a body. */
   append(tx: Transaction, chain: WrittenChain, entries: readonly AuditEntry[]): Appended {
-    const { records, head } = planAppend(chain, entries, (text) => this.#sign(text));
+    const { records, head } = planAppend(chain, entries, (text) => this.#subjects.sign(text));
     const { statement: written, signature } = head;
     tx.put(LOOKUP_LOG, { kind: "head", ...written, signature });
     tx.put(LOOKUP_LOG, makeBlock(records));
@@ -80,13 +78,13 @@ export class AuditChains {
   }
 
   async noteRowAct(tx: Transaction, act: RowAct): Promise<void> {
-    await this.#note(tx, act, this.#sign(actedOnRowText(act)));
+    await this.#note(tx, act, this.#subjects.sign(actedOnRowText(act)));
   }
 
   /** An act with a file is about the whole table. */
   async noteFileAct(tx: Transaction, act: FileAct): Promise<void> {
     const { table } = act;
-    const hmac = this.#sign(actedOnRowText({ table, key: "" }));
+    const hmac = this.#subjects.sign(actedOnRowText({ table, key: "" }));
     await this.#note(tx, { ...act, table: withCounts(act) }, hmac);
   }
 
@@ -122,23 +120,109 @@ export class AuditChains {
   #chainOf(head: LookupLogDocument | Damaged): WrittenChain | null {
     if (head instanceof Damaged || head.kind !== "head") return null;
     const { kind: _kind, signature, ...statement } = head;
-    const isSigned = (input: string, by: string) => this.#sign(input) === by;
+    const isSigned = (input: string, by: string) => this.#subjects.sign(input) === by;
     return isSignedHead({ statement, signature }, { isSigned }) ? statement : null;
   }
 
   #newChainId(): string {
-    return this.#mac.randomBytes(CHAIN_ID_BYTES).toHex();
+    return this.#subjects.randomHex(CHAIN_ID_BYTES);
+  }
+}
+
+/** Calls of an account that were counted at one moment. */
+export interface CountedCalls {
+  readonly accountId: string;
+  readonly atMs: number;
+  readonly calls: number;
+}
+
+/** A batch whose commit may have happened; its calls were answered 503. */
+interface Doubt {
+  /** The chain, if it happened. */
+  readonly written: WrittenChain;
+  readonly counted: readonly CountedCalls[];
+}
+
+interface ChainState {
+  /** Null where a chain has to begin. */
+  readonly chain: WrittenChain | null;
+  /** Calls that are counted but were answered 503: they are given back. D-5.8. */
+  readonly unanswered: readonly CountedCalls[];
+}
+
+const OTHER_CHANGED = "Another process changed the audit chain of this one";
+
+/**
+ * The chain of lookups of this process. A commit of unknown outcome leaves it in doubt until a later batch has read the chain's head
+ * in its own body. If the head is where that commit would have put it, the commit happened, and its calls are taken off the counts
+ * in the same body. Calls are given back only where the head moves too, so a second doubt is settled in the same way.
+ */
+export class OwnChain {
+  #chain: WrittenChain | null = null;
+  #doubts: Doubt[] = [];
+
+  /** Keys of the chain and of those in doubt: head, tail, and the place of the next block, which has to be empty. */
+  get keys(): readonly Key[] {
+    const chains = [this.#chain, ...this.#doubts.map(({ written }) => written)];
+    return chains
+      .filter((one) => one !== null)
+      .flatMap(({ chainId, seq }) => [
+        ["head", chainId],
+        ["tail", chainId],
+        blockKey(chainId, seq + 1),
+      ]);
   }
 
-  #sign(input: string): string {
-    return this.#mac.hmacHex(this.#key, input);
+  /** Accounts that calls in doubt were counted for. */
+  get accountsInDoubt(): readonly string[] {
+    return this.#doubts.flatMap(({ counted }) => counted.map(({ accountId }) => accountId));
+  }
+
+  /**
+   * The state from which a body goes on that found these documents by `keys`. A batch in doubt happened if its tip is a head; each
+   * batch gave back the ones before it, so only the last one of a chain is left to give back. Throws `commit_failed` when another
+   * process has changed the chain; the next batch begins another.
+   */
+  stateAt(found: readonly LookupLogDocument[]): ChainState {
+    const heads = new Map(
+      found.flatMap((doc) => (doc.kind === "head" ? [[doc.chainId, doc]] : [])),
+    );
+    const isHead = ({ chainId, seq, hash }: WrittenChain) => {
+      const head = heads.get(chainId);
+      return head?.seq === seq && head.hash === hash;
+    };
+    const happened = this.#doubts.filter(({ written }) => isHead(written));
+    const chain = happened.at(-1)?.written ?? this.#chain;
+    if (chain === null) return { chain, unanswered: [] };
+    const isTaken = found.some(
+      (doc) => doc.kind === "block" && doc.chainId === chain.chainId && doc.seq > chain.seq,
+    );
+    if (!isHead(chain) || isTaken) {
+      this.#chain = null;
+      this.#doubts = [];
+      throw new AppError("commit_failed", OTHER_CHANGED);
+    }
+    const isOpen = found.some((doc) => doc.kind === "tail" && doc.chainId === chain.chainId);
+    const unanswered = happened.flatMap(({ counted }) => counted);
+    return { chain: isOpen ? chain : null, unanswered };
+  }
+
+  /** Takes the end of a committed batch as the end of the chain: its commit has settled all doubts. */
+  goOnFrom(written: WrittenChain): void {
+    this.#chain = written;
+    this.#doubts = [];
+  }
+
+  /** Keeps a batch whose commit is of unknown outcome. */
+  doubt(written: WrittenChain, counted: readonly CountedCalls[]): void {
+    this.#doubts.push({ written, counted });
   }
 }
 
 const ID_BYTES = 8;
 const KEY_BYTES = 32;
 
-/** The pseudonyms of people in the audit: an id for callers, an HMAC for looked-up people. */
+/** Holds the key of the audit, and names people there by pseudonyms: callers by an id, looked-up people by an HMAC. */
 export class Subjects {
   readonly #mac: Mac;
   readonly #auditKey: Uint8Array;
@@ -148,9 +232,13 @@ export class Subjects {
     this.#auditKey = auditKey;
   }
 
+  sign(text: string): string {
+    return this.#mac.hmacHex(this.#auditKey, text);
+  }
+
   /** A new id and key, not kept yet. */
   make(username: string): SubjectDocument {
-    return { username, id: this.#randomHex(ID_BYTES), key: this.#randomHex(KEY_BYTES) };
+    return { username, id: this.randomHex(ID_BYTES), key: this.randomHex(KEY_BYTES) };
   }
 
   /** The id of an account, made when it has none, within a transaction. */
@@ -169,7 +257,7 @@ export class Subjects {
 
   /** The HMAC of a name that nobody has, or whose profile is hidden: no key is kept for it. */
   hmacOfAbsent(username: string): string {
-    return this.#mac.hmacHex(this.#auditKey, `repsync.audit.nobody.v1\n${username}`);
+    return this.sign(`repsync.audit.nobody.v1\n${username}`);
   }
 
   /** The HMAC of a person acted on, by their own key where they have one. */
@@ -185,7 +273,7 @@ export class Subjects {
     return [...own, this.hmacOfAbsent(username), this.hmacOfActedOn(username, undefined)];
   }
 
-  #randomHex(bytes: number): string {
+  randomHex(bytes: number): string {
     return this.#mac.randomBytes(bytes).toHex();
   }
 }

@@ -30,10 +30,13 @@ import type { Clock } from "../../ports/runtime/runtime.ts";
 import { SUBJECTS } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { LOOKUP_LOG, type LookupLogDocument } from "../lookup-collections.ts";
-import type { Appended, AuditChains } from "./audit-chains.ts";
-import { BatchFacts, type OwnedCaller } from "./batch-facts.ts";
-import { LookupReader, type LookupReaderDeps } from "./lookup-reader.ts";
-import { type CountedCalls, OwnChain } from "./own-chain.ts";
+import { type Appended, type AuditChains, type CountedCalls, OwnChain } from "./audit-chains.ts";
+import {
+  BatchFacts,
+  LookupReader,
+  type LookupReaderDeps,
+  type OwnedCaller,
+} from "./lookup-reader.ts";
 import { SegmentWriter } from "./segment-writer.ts";
 import { type AccountUsage, UsageReader } from "./usage.ts";
 

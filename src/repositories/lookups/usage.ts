@@ -33,8 +33,8 @@ import {
   type UsageDocument,
 } from "../lookup-collections.ts";
 import { Repository } from "../repository.ts";
-import type { OwnedCaller } from "./batch-facts.ts";
-import type { CountedCalls } from "./own-chain.ts";
+import type { CountedCalls } from "./audit-chains.ts";
+import type { OwnedCaller } from "./lookup-reader.ts";
 
 /** A time ahead by no more than this is of a faster instance, not of a clock that was set back. */
 const MAX_LEAD_MS = 5_000;

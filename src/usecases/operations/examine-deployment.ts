@@ -1,6 +1,5 @@
 // Checks every part of a deployment, with advice for each problem.
 import { MAX_ALERT_WAIT_MS } from "../../domain/alerts/alert.ts";
-import { type BackupPlan, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { DAMAGE_HINT, ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
 import { isAppError } from "../../domain/shared/errors.ts";
 import { lacksOwner } from "../../domain/sync/run/table-owner.ts";
@@ -12,18 +11,19 @@ import type { ScheduleTimes } from "../../repositories/kept-values.ts";
 import { storeNowMs } from "../../repositories/repository.ts";
 import { OTHER_PEPPER } from "../reputation/accounts/secrets.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
-import { examineRemote, untold } from "./examine-remote.ts";
 import {
   CLOCK_WARN_MS,
   CLOCKS_HINT,
   clockText,
+  examineRemote,
   type Finding,
   fail,
   ok,
   tried,
+  untold,
   type Verdict,
   warn,
-} from "./finding.ts";
+} from "./examine-remote.ts";
 
 export interface ExamineDeps {
   readonly sync: SyncDeps;
@@ -37,7 +37,8 @@ export interface ExamineDeps {
   readonly backups: ScheduledBackups | null;
 }
 
-interface ScheduledBackups extends Pick<BackupPlan, "folder"> {
+interface ScheduledBackups {
+  readonly folder: string;
   readonly files: Pick<BackupFiles, "list" | "begin">;
   readonly scheduleTimes: ScheduleTimes;
 }
@@ -155,7 +156,7 @@ async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups):
   }
   const probe = await files.begin(`${folder}/doctor`, { isForced: true, storePaths: [] });
   await probe.abandon();
-  const last = await scheduleTimes.read(LAST_BACKUP);
+  const last = await scheduleTimes.read("last_backup");
   return ok(
     `their folder can be written; ${last === null ? "there was none yet" : `the last is of ${last}`}`,
   );

@@ -1,23 +1,12 @@
 // Checks the remote of a deployment: its clock, tables, key and registry.
 import { ERROR_KINDS, REFUSALS } from "../../domain/shared/error-kinds.ts";
+import { type AppError, isAppError } from "../../domain/shared/errors.ts";
 import { compareSchemas } from "../../domain/sync/run/compare-schemas.ts";
 import { compareDirections, ownerError } from "../../domain/sync/run/table-owner.ts";
 import type { Table } from "../../domain/sync/table/table.ts";
 import { type RemotePeer, RemotePeerError } from "../../ports/tables/remote-peer.ts";
 import { openRemote, requireOther, type SyncDeps } from "../sync/shared/sync-deps.ts";
 import { type RemoteStatus, readRemoteStatus } from "../sync/shared/sync-status.ts";
-import {
-  CLOCK_WARN_MS,
-  CLOCKS_HINT,
-  clockText,
-  type Finding,
-  fail,
-  failed,
-  ok,
-  tried,
-  type Verdict,
-  warn,
-} from "./finding.ts";
 
 export async function* examineRemote(sync: SyncDeps): AsyncGenerator<Finding, void, undefined> {
   const remote = await readRemoteStatus(sync);
@@ -123,4 +112,50 @@ async function* checkRegistry(
     if (!(error instanceof RemotePeerError)) throw error;
     yield failed(error);
   }
+}
+
+/** What a check of a deployment finds. */
+export interface Finding {
+  readonly check: string;
+  readonly status: "ok" | "warn" | "fail";
+  readonly message: string;
+  /** Advice; null when nothing is wrong. */
+  readonly hint: string | null;
+}
+
+export type Verdict = Omit<Finding, "check">;
+
+/** Clocks set by time servers differ by less. */
+export const CLOCK_WARN_MS = 5_000;
+export const CLOCKS_HINT = "Set both machines' clocks by a time server";
+
+export async function tried(check: () => Promise<Verdict>): Promise<Verdict> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!isAppError(error)) throw error;
+    return failed(error);
+  }
+}
+
+/** The time by which a clock is ahead of this machine's, in words. */
+export function clockText(aheadMs: number): string {
+  const seconds = (Math.abs(aheadMs) / 1000).toFixed(1);
+  return `${seconds} s ${aheadMs < 0 ? "behind" : "ahead of"} this machine's`;
+}
+
+export function ok(message: string): Verdict {
+  return { status: "ok", message, hint: null };
+}
+
+export function warn(message: string, hint: string | null): Verdict {
+  return { status: "warn", message, hint };
+}
+
+export function fail(message: string, hint: string | null): Verdict {
+  return { status: "fail", message, hint };
+}
+
+export function failed({ message, hint }: AppError, status: Finding["status"] = "fail"): Verdict {
+  return { status, message, hint };
 }

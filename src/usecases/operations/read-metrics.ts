@@ -1,6 +1,6 @@
 import type { LookupRefusal } from "../../domain/reputation/accounts/consent.ts";
-import { backupAgeSeconds, LAST_BACKUP } from "../../domain/shared/backup-plan.ts";
 import { HEALTH_PROBE_MS, METRICS_READ_MS } from "../../domain/shared/limits.ts";
+import { dateTimeMs } from "../../domain/shared/time.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/run.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
@@ -75,6 +75,7 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
   const { memory, rejected, scheduleTimes, outbox, registry, clock } = deps;
   const remembered = await memory.readAll();
   const kept = await memory.drifts();
+  const lastBackup = await scheduleTimes.read("last_backup");
   const nowMs = clock.nowMs();
   const tables = [...registry.keys()];
   const markerLags = tables.flatMap((table) =>
@@ -99,7 +100,8 @@ async function readStore(deps: ReadMetricsDeps): Promise<StoreState> {
     rejectedRecords: rejectedRecords.flat(),
     driftRows: new Map(drifts),
     pendingAlerts: await outbox.count(),
-    backupAgeSeconds: backupAgeSeconds(await scheduleTimes.read(LAST_BACKUP), nowMs),
+    backupAgeSeconds:
+      lastBackup === null ? null : Math.max(0, nowMs - dateTimeMs(lastBackup)) / 1000,
   };
 }
 

@@ -2,8 +2,8 @@
 import { formatMs } from "../../domain/shared/time.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
-import type { TrafficCounts } from "../../domain/sync/run/traffic.ts";
 import type { CronTimes } from "../../ports/runtime/runtime.ts";
+import type { TrafficCounts } from "../../repositories/collections.ts";
 import type { Traffic } from "../../repositories/traffic.ts";
 import type { SyncDeps } from "../sync/shared/sync-deps.ts";
 import {

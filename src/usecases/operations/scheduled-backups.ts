@@ -1,10 +1,5 @@
 // Backups on a schedule, each made by one of the instances on a store. D-10.7.
-import {
-  type BackupPlan,
-  backupName,
-  LAST_BACKUP,
-  oldBackups,
-} from "../../domain/shared/backup-plan.ts";
+
 import { INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
@@ -12,6 +7,13 @@ import type { Alerts } from "../../repositories/alert-outbox.ts";
 import { isDue, type ScheduleDeps } from "../../repositories/kept-values.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
 import { type BackUpDeps, backUp } from "./backups.ts";
+
+interface BackupPlan {
+  readonly cronText: string;
+  readonly folder: string;
+  /** Backups that stay, 1 or more. */
+  readonly keep: number;
+}
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
   readonly alerts: Alerts | null;
@@ -53,7 +55,7 @@ async function makeOnce(
     lease = await tryLease(deps, "backup schedule", deps.ids.next(), stop);
     if ("heldBy" in lease) {
       deps.logger.info("Scheduled backup skipped: another instance is making it");
-    } else if (await isDue(deps, LAST_BACKUP, plan.cronText)) {
+    } else if (await isDue(deps, "last_backup", plan.cronText)) {
       await makeAndPrune(deps, plan, stop);
     }
   } catch (error) {
@@ -91,9 +93,40 @@ async function makeAndPrune(
   const at = formatMs(clock.nowMs());
   const name = backupName(deploymentId, at);
   const made = await backUp(deps, { path: `${folder}/${name}`, isForced: false, stop });
-  await scheduleTimes.keep(LAST_BACKUP, at);
+  await scheduleTimes.keep("last_backup", at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
   const old = oldBackups(await files.list(folder), deploymentId, { keep, newest: name });
   for (const file of old) await files.remove(`${folder}/${file}`);
+}
+
+/** Last characters of the deployment id in a backup's file name. */
+const ID_CHARS = 12;
+
+function backupName(deploymentId: string, at: string): string {
+  return `${prefixOf(deploymentId)}${at.slice(0, 19).replaceAll(/[-:]/g, "")}Z.backup`;
+}
+
+/**
+ * The files to remove: the deployment's backups beyond the last `keep`, and parts that a killed process left. `newest` is the
+ * backup made last: those with later names are of a clock that was ahead, and count as the oldest.
+ */
+function oldBackups(
+  files: readonly string[],
+  deploymentId: string,
+  { keep, newest }: { readonly keep: number; readonly newest: string },
+): readonly string[] {
+  const prefix = prefixOf(deploymentId);
+  const isOwn = (name: string) =>
+    name.startsWith(prefix) && /^\d{8}T\d{6}Z\.backup$/.test(name.slice(prefix.length));
+  const isRest = (name: string) =>
+    name.startsWith(`.${prefix}`) && /Z\.backup\.part-\d+/.test(name);
+  const { ahead = [], others = [] } = Object.groupBy(files.filter(isOwn).sort(), (name) =>
+    name > newest ? "ahead" : "others",
+  );
+  return [...[...ahead, ...others].slice(0, -keep), ...files.filter(isRest)];
+}
+
+function prefixOf(deploymentId: string): string {
+  return `repsync-${deploymentId.slice(-ID_CHARS)}-`;
 }

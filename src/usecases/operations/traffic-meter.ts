@@ -1,8 +1,8 @@
 // Counts the rows and lookups of this process, and adds them to the history of all instances. D-9.5. Rows count where
 // synchronization wrote or removed them; pages that others pull are counted by them. A crash loses the last 5 seconds.
-import { startOf } from "../../domain/sync/run/traffic.ts";
+
 import { type Clock, type Logger, repeat, type Timer } from "../../ports/runtime/runtime.ts";
-import type { Traffic } from "../../repositories/traffic.ts";
+import { startOf, type Traffic } from "../../repositories/traffic.ts";
 import type { RowCounter } from "../sync/shared/sync-deps.ts";
 
 /** The pause between two writes of counts. */

@@ -2,7 +2,7 @@
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { Table } from "../../../src/domain/sync/table/table.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
-import { NoTombstones } from "../../../src/ports/tables/tombstones.ts";
+import { NoTombstones } from "../../../src/ports/tables/table-store.ts";
 import { documentTablesContract } from "../../contract/documents/documents-contract.ts";
 import { fullStorageContract } from "../../contract/full-storage-contract.ts";
 import { storageContract } from "../../contract/storage-contract.ts";

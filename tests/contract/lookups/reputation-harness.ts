@@ -1,8 +1,7 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
 
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import { makeReputation, type Reputation } from "../../../src/app/reputation.ts";
-import { makeLookupProcessor, type ProcessorOptions } from "../../../src/app/service-only.ts";
+import { makeReputation, type Reputation } from "../../../src/app/services.ts";
 import type { MakeAlert } from "../../../src/domain/alerts/alert.ts";
 import { queuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
@@ -18,6 +17,10 @@ import type { LookupOutcome } from "../../../src/domain/reputation/lookups/looku
 import { formatMs } from "../../../src/domain/shared/time.ts";
 import { readRegistry } from "../../../src/domain/sync/table/registry.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
+import {
+  LookupProcessor,
+  type LookupProcessorDeps,
+} from "../../../src/repositories/lookups/lookup-processor.ts";
 import { AUDIT_KEY, MAC, NAME_KEY } from "../../repositories/support/people.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import type { RunStorage } from "../../support/run-parts.ts";
@@ -27,7 +30,8 @@ import type { OpenedStore, StoreHarness } from "../harness.ts";
 export const NO_DEADLINE = Number.POSITIVE_INFINITY;
 
 /** One instance. */
-export interface ReputationParts extends Reputation, ReturnType<typeof makeLookupProcessor> {
+export interface ReputationParts extends Reputation {
+  readonly lookupProcessor: LookupProcessor;
   readonly storage: RunStorage;
 }
 
@@ -45,15 +49,16 @@ export const PLATFORM_ACCOUNTS = registry.get("platform_accounts") as Table;
 /** Prepares an opened storage and opens its reputation half. */
 export async function openParts(
   storage: RunStorage,
-  makeCache: ProcessorOptions["makeCache"],
-  clock: ProcessorOptions["clock"] = new SystemClock(),
+  makeCache: LookupProcessorDeps["makeCache"],
+  clock: LookupProcessorDeps["clock"] = new SystemClock(),
 ): Promise<ReputationParts> {
   await storage.tables.prepare([PROFILES, PLATFORM_ACCOUNTS]);
   const kept = makeReputation(storage, registry, {
     ...{ mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY },
     makeAlert,
   });
-  return { ...kept, ...makeLookupProcessor(kept.lookupParts, { makeCache, clock }), storage };
+  const lookupProcessor = new LookupProcessor({ ...kept.lookupParts, makeCache, clock });
+  return { ...kept, lookupProcessor, storage };
 }
 
 /** Alerts that are due from the beginning of time on. */

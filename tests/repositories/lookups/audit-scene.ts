@@ -5,10 +5,9 @@ import type { StoredRecord } from "../../../src/domain/reputation/audit/audit-ch
 import { INDEX_SHAPE, type IndexShape } from "../../../src/domain/reputation/audit/name-filter.ts";
 import type { DocumentStore } from "../../../src/ports/documents.ts";
 import { LOOKUP_LOG } from "../../../src/repositories/lookup-collections.ts";
-import { AuditChains, Subjects } from "../../../src/repositories/lookups/audit-chains.ts";
+import { AuditChains, OwnChain, Subjects } from "../../../src/repositories/lookups/audit-chains.ts";
 import { AuditLog } from "../../../src/repositories/lookups/audit-log.ts";
 import { AuditSearch } from "../../../src/repositories/lookups/audit-search.ts";
-import { OwnChain } from "../../../src/repositories/lookups/own-chain.ts";
 import { SegmentWriter } from "../../../src/repositories/lookups/segment-writer.ts";
 import {
   type AuditVerdict,
@@ -24,7 +23,7 @@ const FIRST_MS = Date.UTC(2026, 2, 1, 12);
 export class AuditScene {
   readonly documents: DocumentStore;
   readonly subjects = new Subjects(MAC, AUDIT_KEY);
-  readonly chains = new AuditChains(MAC, AUDIT_KEY, this.subjects);
+  readonly chains = new AuditChains(this.subjects);
   readonly audit: AuditLog;
   readonly search: AuditSearch;
   readonly segments: SegmentWriter;

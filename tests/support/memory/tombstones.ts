@@ -7,7 +7,7 @@ import type {
   TombstonePage,
   TombstoneQuery,
   Tombstones,
-} from "../../../src/ports/tables/tombstones.ts";
+} from "../../../src/ports/tables/table-store.ts";
 import type { DeleteRecord, StoredTable } from "./stored-table.ts";
 
 /** What is kept of a table: to be read, and to be changed. */

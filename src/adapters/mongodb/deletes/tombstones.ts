@@ -10,7 +10,7 @@ import type {
   TombstonePage,
   TombstoneQuery,
   Tombstones,
-} from "../../../ports/tables/tombstones.ts";
+} from "../../../ports/tables/table-store.ts";
 import { lastNumber } from "../driver/collections.ts";
 import {
   optionsIn,

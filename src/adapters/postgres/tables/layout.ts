@@ -1,7 +1,7 @@
 // A table of the registry in the database: names, order, and rows as lines.
 
-import { hashHex } from "../../../domain/shared/hash.ts";
 import { fieldOf } from "../../../domain/shared/json.ts";
+import { hashHex } from "../../../domain/shared/text.ts";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import {
   type Column,

@@ -1,7 +1,7 @@
 // Makes the tables of the registry, and changes them with it. D-2.4, D-7.6.
 import { randomBytes } from "node:crypto";
 
-import { hashHex } from "../../../domain/shared/hash.ts";
+import { hashHex } from "../../../domain/shared/text.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Column } from "../../../domain/sync/table/table.ts";
 import type { PostgresDatabase } from "../driver/database.ts";

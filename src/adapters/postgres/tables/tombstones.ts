@@ -6,7 +6,7 @@ import type {
   TombstonePage,
   TombstoneQuery,
   Tombstones,
-} from "../../../ports/tables/tombstones.ts";
+} from "../../../ports/tables/table-store.ts";
 import type { PostgresDatabase } from "../driver/database.ts";
 import { inParts } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";

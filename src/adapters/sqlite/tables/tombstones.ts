@@ -9,7 +9,7 @@ import type {
   TombstonePage,
   TombstoneQuery,
   Tombstones,
-} from "../../../ports/tables/tombstones.ts";
+} from "../../../ports/tables/table-store.ts";
 import type { SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteWork } from "../driver/run-body.ts";

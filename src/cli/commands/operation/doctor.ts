@@ -2,7 +2,7 @@ import manifest from "../../../../package.json" with { type: "json" };
 import { mistypedSettings } from "../../../app/config.ts";
 import { isAppError } from "../../../domain/shared/errors.ts";
 import { examineDeployment } from "../../../usecases/operations/examine-deployment.ts";
-import type { Finding } from "../../../usecases/operations/finding.ts";
+import type { Finding } from "../../../usecases/operations/examine-remote.ts";
 import {
   type AddCommands,
   type CommandTools,

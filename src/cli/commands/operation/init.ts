@@ -6,7 +6,7 @@ import { registryText } from "../../../app/registry-text.ts";
 import { createFile, isTaken, makeFolder, OWNER_ONLY } from "../../../app/write-file.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
-import { readJoinedTables } from "../../../usecases/sync/pages/list-tables.ts";
+import { readJoinedTables } from "../../../usecases/sync/pages/table-schemas.ts";
 import {
   type AddCommands,
   type CommandTools,

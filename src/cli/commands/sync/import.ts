@@ -7,7 +7,7 @@ import { formatMs } from "../../../domain/shared/time.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { registryNameOf } from "../../../domain/sync/table/names.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
-import { NoTombstones } from "../../../ports/tables/tombstones.ts";
+import { NoTombstones } from "../../../ports/tables/table-store.ts";
 import {
   type FormOptions,
   importEntry,

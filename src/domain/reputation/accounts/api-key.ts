@@ -2,7 +2,7 @@
 import type { Alert } from "../../alerts/alert.ts";
 import { MAX_ACTIVE_API_KEYS } from "../../shared/limits.ts";
 import { compareDateTimes, formatMs } from "../../shared/time.ts";
-import { isOver, longEnded } from "./expiry.ts";
+import { isOver, longEnded } from "./consent.ts";
 
 export const API_KEY_PREFIX = "rep_live_";
 /** Random bytes to draw for one key: fewer than 30 of them are usable less often than once in 10^34. */

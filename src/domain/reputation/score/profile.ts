@@ -2,7 +2,7 @@
 import type { JsonObject } from "../../shared/json.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { changeTime } from "../../sync/rows/row-time.ts";
-import { countingAccounts, readBoolean, readText, UNKNOWN_TIME } from "./platform-account.ts";
+import { countingAccounts, readBoolean, readText, UNKNOWN_TIME } from "./platforms.ts";
 import type { Score } from "./score.ts";
 
 /** In the field order of. */

@@ -4,12 +4,14 @@ import { MAX_SCORE, MAX_STAR_LEVEL, POINTS_PER_STAR } from "../../shared/limits.
 import { compareDateTimes, DAY_MS, dateTimeMs } from "../../shared/time.ts";
 import {
   countingAccounts,
+  findPlatform,
   MAX_RATING,
+  type Platform,
   type PlatformAccount,
+  type PlatformCategory,
   readDateTime,
   UNKNOWN_TIME,
-} from "./platform-account.ts";
-import { findPlatform, type Platform, type PlatformCategory } from "./platform-catalogue.ts";
+} from "./platforms.ts";
 
 /** Names the formula. It changes whenever the same inputs would give another number. D-6.6. */
 export const SCORE_VERSION = "rep-2";

@@ -1,6 +1,5 @@
 // Rows that people look at: those that they look for, and how browsers show them, where numbers are doubles. D-9.5, D-14.5.
 import { isSameDecimal } from "../../shared/decimal.ts";
-import { hashHex } from "../../shared/hash.ts";
 import {
   isJsonObject,
   isNumber,
@@ -9,7 +8,7 @@ import {
   type JsonValue,
   numberText,
 } from "../../shared/json.ts";
-import { cutText } from "../../shared/text.ts";
+import { cutText, hashHex } from "../../shared/text.ts";
 import { markedValue, readCsvField } from "../rows/csv-fields.ts";
 import { importValue } from "../rows/import-value.ts";
 import { isSameValue } from "../rows/row-key.ts";

@@ -1,8 +1,8 @@
 // Digests of a table by ranges of its key: two deployments of this service prove by them that their rows are equal. D-4.10.
 import { AppError } from "../../shared/errors.ts";
-import { HASH_WORDS, hashText, wordsHex } from "../../shared/hash.ts";
 import { parseJsonOr } from "../../shared/json.ts";
 import { DIGEST_SEGMENT_ROWS } from "../../shared/limits.ts";
+import { HASH_WORDS, hashText, wordsHex } from "../../shared/text.ts";
 import { convertPosition, keyRow, rowText, type UpsertKey } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 

@@ -1,8 +1,8 @@
 // Guesses the columns that identify rows, alone or together: the likeliest of those whose values never repeat. The name tells most,
 // then the place in the file, then pairs and triples: in a short file a quantity may differ in every row.
-import { HASH_WORDS, hashText } from "../../shared/hash.ts";
+
 import { isNumber, type JsonObject, type JsonValue, numberText } from "../../shared/json.ts";
-import { formatCount } from "../../shared/text.ts";
+import { formatCount, HASH_WORDS, hashText } from "../../shared/text.ts";
 import { parseDateTime } from "../../shared/time.ts";
 import { wordsOfName } from "../table/names.ts";
 

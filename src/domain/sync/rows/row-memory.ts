@@ -1,5 +1,5 @@
 // Remembers which rows a transfer has seen, in 16 to 32 bytes per row whatever their length.
-import { HASH_WORDS, hashText } from "../../shared/hash.ts";
+import { HASH_WORDS, hashText } from "../../shared/text.ts";
 import type { Row, Table } from "../table/table.ts";
 import { keyText } from "./row-key.ts";
 import { rowTime, timeMicros } from "./row-time.ts";

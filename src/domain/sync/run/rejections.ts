@@ -1,7 +1,7 @@
 // Records that one end rejected, and those that somebody dropped. D-4.6, D-4.9, D-7.7.
 import { isKey } from "../../shared/document-key.ts";
-import { hashHex } from "../../shared/hash.ts";
 import { type JsonObject, utf8Bytes } from "../../shared/json.ts";
+import { hashHex } from "../../shared/text.ts";
 import type { SyncDirection } from "./run.ts";
 
 /** A record that an end refused. */

@@ -1,6 +1,6 @@
 // A table as a deployment has it registered, told to its peers. D-7.3.
 import { AppError } from "../../shared/errors.ts";
-import { hashHex } from "../../shared/hash.ts";
+import { hashHex } from "../../shared/text.ts";
 import type { ColumnType } from "./column-types.ts";
 import type { ConflictRule, Table } from "./table.ts";
 

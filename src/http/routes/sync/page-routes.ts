@@ -12,13 +12,14 @@ import {
   SYNC_EXTENSIONS,
 } from "../../../domain/sync/table/table-schema.ts";
 import { SharedWork } from "../../../ports/runtime/turns.ts";
-import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/list-tables.ts";
-import { countDeletes, pushRecords } from "../../../usecases/sync/pages/push-records.ts";
 import {
+  countDeletes,
+  pushRecords,
   type ReadPushBodyDeps,
   readPushBody,
-} from "../../../usecases/sync/pages/read-push-body.ts";
+} from "../../../usecases/sync/pages/push-records.ts";
 import { digestTable, listDeleted, pullPage } from "../../../usecases/sync/pages/table-pages.ts";
+import { readOwnSchema, type TableSchemaDeps } from "../../../usecases/sync/pages/table-schemas.ts";
 import type { SyncDeps } from "../../../usecases/sync/shared/sync-deps.ts";
 import { readSyncStatus } from "../../../usecases/sync/shared/sync-status.ts";
 import { Answer, EVERYBODY, type Guard, headerDoc } from "../../description.ts";

@@ -7,7 +7,7 @@ import {
   makeApiKey,
   type StoredApiKey,
 } from "../../../domain/reputation/accounts/api-key.ts";
-import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
+import { readExpiry } from "../../../domain/reputation/accounts/consent.ts";
 import { AppError, refuse } from "../../../domain/shared/errors.ts";
 import { MAX_ACTIVE_API_KEYS } from "../../../domain/shared/limits.ts";
 import {

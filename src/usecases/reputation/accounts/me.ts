@@ -11,8 +11,8 @@ import {
   type ConsentPurpose,
   consentItem,
   readConsentFilter,
+  readExpiry,
 } from "../../../domain/reputation/accounts/consent.ts";
-import { readExpiry } from "../../../domain/reputation/accounts/expiry.ts";
 import { effectiveLimits } from "../../../domain/reputation/accounts/plan.ts";
 import {
   isPublicProfile,

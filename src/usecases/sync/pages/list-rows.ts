@@ -1,4 +1,4 @@
-// Rows of a table for an administrator to look at. D-9.5.
+// Tables and their rows for an administrator to look at. D-9.5.
 import { type InputProblem, refuse } from "../../../domain/shared/errors.ts";
 import { isJsonObject, type JsonObject, parseJsonOr } from "../../../domain/shared/json.ts";
 import { MAX_CURSOR_CHARS, MAX_SHOWN_ROWS_BYTES } from "../../../domain/shared/limits.ts";
@@ -14,9 +14,24 @@ import {
 } from "../../../domain/sync/by-hand/shown-rows.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { isSince } from "../../../domain/sync/rows/row-time.ts";
+import { rowsIn } from "../../../domain/sync/run/run.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
+import { describeTable } from "../../../domain/sync/table/table-schema.ts";
 import type { RowsPage, RowsQuery, TableStore } from "../../../ports/tables/table-store.ts";
 import type { SyncDeps } from "../shared/sync-deps.ts";
+import { readSyncStatus, type SyncStatusDeps } from "../shared/sync-status.ts";
+
+/** Every table of the registry with its rows and columns, with sync disabled too. D-9.5. */
+export async function listTables(deps: SyncStatusDeps) {
+  const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
+  const tables = Array.from(deps.registry.values(), (table) => {
+    const { timestampColumn, upsertKey, columns, deletes, direction } = describeTable(table);
+    const rows = rowsIn(tableCounts, table.name);
+    const { name, entry } = table;
+    return { table: name, rows, timestampColumn, upsertKey, columns, deletes, direction, entry };
+  });
+  return { tables };
+}
 
 /** Parameters as texts; null, absent and empty mean none. */
 export interface ListRowsQuery extends ListParameters {

@@ -3,14 +3,19 @@ import { AppError, INTERNAL_MESSAGE, isAppError } from "../../../domain/shared/e
 import { MAX_RUN_ERROR_CHARS } from "../../../domain/shared/limits.ts";
 import { LearnedSizes } from "../../../domain/sync/run/pacing.ts";
 import type { Registry } from "../../../domain/sync/table/table.ts";
+import type { DocumentStore } from "../../../ports/documents.ts";
 import type { Metrics } from "../../../ports/runtime/metrics.ts";
 import type { Clock, Ids, Logger, Random, Timer } from "../../../ports/runtime/runtime.ts";
 import type { Tracing } from "../../../ports/runtime/tracing.ts";
 import type { ConnectPeer, RemotePeer, StatusReply } from "../../../ports/tables/remote-peer.ts";
-import type { TableStore } from "../../../ports/tables/table-store.ts";
-import type { Tombstones } from "../../../ports/tables/tombstones.ts";
+import type { TableStore, Tombstones } from "../../../ports/tables/table-store.ts";
+import type { Names } from "../../../repositories/accounts/names.ts";
 import type { Alerts } from "../../../repositories/alert-outbox.ts";
-import type { SyncRepositories } from "../../../repositories/sync-repositories.ts";
+import { LateRows } from "../../../repositories/late-rows.ts";
+import { type LeaseGiver, Leases } from "../../../repositories/leases.ts";
+import { RejectedRecords } from "../../../repositories/rejected-records.ts";
+import { ExchangedBlocks, RemoteMemory } from "../../../repositories/remote-memory.ts";
+import { Runs } from "../../../repositories/runs.ts";
 
 /** Never waits or throws. */
 export interface RowCounter {
@@ -98,4 +103,22 @@ export function asSyncError(error: unknown): AppError {
   const { hint, isRecoverable } = error;
   const message = error.messageWithin(MAX_RUN_ERROR_CHARS);
   return new AppError("sync_failed", message, { cause: error, hint, isRecoverable });
+}
+
+// The repositories of synchronization, made once for all that uses them.
+
+export type SyncRepositories = ReturnType<typeof makeSyncRepositories>;
+
+export function makeSyncRepositories(documents: DocumentStore, names: Names, ids: Ids) {
+  return {
+    /** The store under the repositories, for commits that write rows. */
+    documents,
+    names,
+    lateRows: new LateRows(documents, ids),
+    exchanged: new ExchangedBlocks(documents, ids),
+    memory: new RemoteMemory(documents),
+    leases: new Leases(documents) as LeaseGiver,
+    runs: new Runs(documents),
+    rejected: new RejectedRecords(documents),
+  } as const;
 }

@@ -11,7 +11,7 @@ import {
 import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import { type DeletedReply, RemotePeerError } from "../../../ports/tables/remote-peer.ts";
-import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
+import type { TombstonePage } from "../../../ports/tables/table-store.ts";
 import { type Handshake, hasExtension, type Transfer } from "./open-transfer.ts";
 
 export const TOMBSTONES_AT_ONCE = 1_000;

@@ -10,8 +10,8 @@ import {
   type MemoryChange,
 } from "../../../domain/sync/run/remote-memory.ts";
 import { RemotePeerError, type SentTombstone } from "../../../ports/tables/remote-peer.ts";
+import type { TombstonePage } from "../../../ports/tables/table-store.ts";
 import type { TombstoneWrite } from "../../../ports/tables/table-writes.ts";
-import type { TombstonePage } from "../../../ports/tables/tombstones.ts";
 import { countRemovable, DeleteBudget, TooManyDeletes } from "../pages/delete-rows.ts";
 import type { WriteOutcome } from "../shared/write-rows.ts";
 import {

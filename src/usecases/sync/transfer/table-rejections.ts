@@ -1,10 +1,9 @@
 // Rejected records of one table and direction: kept in the commit that passes them, and tried again by the next run unless
 // dropped. D-4.6, D-7.7.
 import { AppError } from "../../../domain/shared/errors.ts";
-import { hashHex } from "../../../domain/shared/hash.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
 import { MAX_NEW_REJECTIONS, MAX_RECORD_MESSAGE_CHARS } from "../../../domain/shared/limits.ts";
-import { cutText } from "../../../domain/shared/text.ts";
+import { cutText, hashHex } from "../../../domain/shared/text.ts";
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import { type RowKey, rowKey, rowText } from "../../../domain/sync/rows/row-key.ts";
 import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";

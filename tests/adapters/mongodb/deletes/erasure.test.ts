@@ -1,7 +1,7 @@
 import { describe, expect } from "bun:test";
 import type { Db, Document } from "mongodb";
-import { makeReputation } from "../../../../src/app/reputation.ts";
-import { makeLookupProcessor } from "../../../../src/app/service-only.ts";
+import { makeReputation } from "../../../../src/app/services.ts";
+import { LookupProcessor } from "../../../../src/repositories/lookups/lookup-processor.ts";
 import {
   AUDIT_KEY,
   BY_ROOT,
@@ -31,8 +31,8 @@ async function openStores({ open }: Pick<Database, "open">) {
   const options = { mac: MAC, auditKey: AUDIT_KEY, nameKey: NAME_KEY, makeAlert: null };
   const clock = { monotonicMs: () => 0 };
   const stores = makeReputation(storage, registry, options);
-  const lookups = makeLookupProcessor(stores.lookupParts, { makeCache: forgetful, clock });
-  const scene = realScene({ ...stores, ...lookups, storage });
+  const parts = { ...stores.lookupParts, makeCache: forgetful, clock };
+  const scene = realScene({ ...stores, lookupProcessor: new LookupProcessor(parts), storage });
   await scene.enrol("ana");
   return { storage, scene, ...stores };
 }

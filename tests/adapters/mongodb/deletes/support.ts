@@ -6,7 +6,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import type { Clock } from "../../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../../src/ports/storage.ts";
-import type { TombstonePage } from "../../../../src/ports/tables/tombstones.ts";
+import type { TombstonePage } from "../../../../src/ports/tables/table-store.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { keepResource } from "../../../http/support/resources.ts";

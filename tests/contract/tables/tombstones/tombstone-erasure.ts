@@ -1,5 +1,5 @@
 import { describe, expect } from "bun:test";
-import { makeReputation } from "../../../../src/app/reputation.ts";
+import { makeReputation } from "../../../../src/app/services.ts";
 import type { Account } from "../../../../src/domain/reputation/accounts/account.ts";
 import { NEW_ACCOUNT } from "../../../../src/domain/reputation/accounts/account.ts";
 import type { Table } from "../../../../src/domain/sync/table/table.ts";

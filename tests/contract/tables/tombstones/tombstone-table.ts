@@ -3,7 +3,7 @@
 import { formatMs } from "../../../../src/domain/shared/time.ts";
 import { justAfter } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
-import type { TombstonePage, TombstoneQuery } from "../../../../src/ports/tables/tombstones.ts";
+import type { TombstonePage, TombstoneQuery } from "../../../../src/ports/tables/table-store.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { readPage } from "../../../support/rows/read-rows.ts";
 import { type WriteToOptions, type WrittenTo, writeTo } from "../../../support/rows/write-to.ts";

@@ -11,8 +11,8 @@ import {
   matchesFilter,
   ownPurpose,
   readConsentFilter,
+  readExpiry,
 } from "../../../../src/domain/reputation/accounts/consent.ts";
-import { readExpiry } from "../../../../src/domain/reputation/accounts/expiry.ts";
 import type { InputProblem } from "../../../../src/domain/shared/errors.ts";
 import { namingOf } from "../../../../src/http/replies.ts";
 import { ConsentSchema } from "../../../../src/http/schemas/account.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import {
   findPlatform,
   PLATFORM_CATALOGUE,
-} from "../../../../src/domain/reputation/score/platform-catalogue.ts";
+} from "../../../../src/domain/reputation/score/platforms.ts";
 import { SCORE_VERSION } from "../../../../src/domain/reputation/score/score.ts";
 
 test("R-1, D-6.6 the catalogue has at least 26 platforms, each in lowercase", () => {

@@ -1,7 +1,7 @@
 // docs/reputation.md is what people are told about their score: its tables must be what the code does.
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
-import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platform-catalogue.ts";
+import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platforms.ts";
 import {
   CATEGORY_WEIGHTS,
   computeScore,

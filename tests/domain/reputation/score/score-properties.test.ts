@@ -4,7 +4,7 @@ import fc from "fast-check";
 import {
   findPlatform,
   PLATFORM_CATALOGUE,
-} from "../../../../src/domain/reputation/score/platform-catalogue.ts";
+} from "../../../../src/domain/reputation/score/platforms.ts";
 import { CATEGORY_WEIGHTS, computeScore } from "../../../../src/domain/reputation/score/score.ts";
 import { type JsonObject, rawNumber } from "../../../../src/domain/shared/json.ts";
 import { checkProperty } from "../../../support/seed.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "bun:test";
-import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platform-catalogue.ts";
+import { PLATFORM_CATALOGUE } from "../../../../src/domain/reputation/score/platforms.ts";
 import {
   computeScore,
   type Score,

@@ -1,14 +1,12 @@
-// Tables as this deployment tells of them, and as those of one to join are told.
+// Tables as this deployment tells its peers of them, and as one to join tells of its own.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { earliestTime } from "../../../domain/sync/rows/row-time.ts";
-import { rowsIn } from "../../../domain/sync/run/run.ts";
 import { isBuiltIn, joinedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable, type Registry } from "../../../domain/sync/table/table.ts";
 import { describeTable } from "../../../domain/sync/table/table-schema.ts";
 import type { RemotePeer } from "../../../ports/tables/remote-peer.ts";
 import type { LateRows } from "../../../repositories/late-rows.ts";
-import { readSyncStatus, type SyncStatusDeps } from "../shared/sync-status.ts";
 
 /** Facts that no schema tells, in words. */
 const NEVER_TOLD = [
@@ -16,19 +14,6 @@ const NEVER_TOLD = [
   'how many rows a run may delete ("max_deletes")',
   'what files are like ("import")',
 ];
-
-/** Every table of the registry with its rows and columns, with sync disabled too. D-9.5. */
-export async function listTables(deps: SyncStatusDeps) {
-  const listed = [...deps.registry.values()];
-  const { tableCounts } = await readSyncStatus({ ...deps, isSyncEnabled: true });
-  const tables = listed.map((table) => {
-    const { timestampColumn, upsertKey, columns, deletes, direction } = describeTable(table);
-    const rows = rowsIn(tableCounts, table.name);
-    const { name, entry } = table;
-    return { table: name, rows, timestampColumn, upsertKey, columns, deletes, direction, entry };
-  });
-  return { tables };
-}
 
 export interface TableSchemaDeps {
   readonly registry: Registry;
@@ -56,8 +41,8 @@ export async function readOwnSchema(
 }
 
 /**
- * Asks a deployment to join for its status and every schema. D-14.8. Resolves to the entries to register here, by name and without equal built-in tables, and
- * to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas.
+ * Asks a deployment to join for its status and every schema. D-14.8. Resolves to the entries to register here, by name and without
+ * equal built-in tables, and to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas.
  */
 export async function readJoinedTables(peer: RemotePeer) {
   const { syncEnabled, tables, extensions } = await peer.readStatus();
