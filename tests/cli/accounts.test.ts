@@ -1,5 +1,4 @@
 // Accounts, keys, plans and the audit log by the command line, beside a service that runs on the same store.
-
 import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";

@@ -1,9 +1,7 @@
 // What the suites of the reputation half work on, and the shortest ways to set a scene.
-
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { makeReputation, type Reputation } from "../../../src/app/services.ts";
-import type { MakeAlert } from "../../../src/domain/alerts/alert.ts";
-import { queuedAlert } from "../../../src/domain/alerts/alert.ts";
+import { type MakeAlert, queuedAlert } from "../../../src/domain/alerts/alert.ts";
 import { type Account, NEW_ACCOUNT } from "../../../src/domain/reputation/accounts/account.ts";
 import type { StoredApiKey } from "../../../src/domain/reputation/accounts/api-key.ts";
 import type {
