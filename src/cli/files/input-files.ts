@@ -1,7 +1,7 @@
 // Files of records that commands read: as text, also standard input, or as the tables of a SQLite file.
 import { open, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { fileFormats } from "../../app/files.ts";
+import { fileFormats, openForeignDatabase } from "../../app/files.ts";
 import { STANDARD_STREAM } from "../../app/write-file.ts";
 import { AppError, isAppError, systemReason } from "../../domain/shared/errors.ts";
 import { type JsonObject, type JsonValue, parseJsonOr } from "../../domain/shared/json.ts";
@@ -104,7 +104,6 @@ export async function openSqliteFile<T>(
   path: string,
   use: (database: ForeignDatabase) => T,
 ): Promise<T> {
-  const { openForeignDatabase } = await import("../../app/files.ts");
   const database = await openForeignDatabase(path);
   try {
     return use(database);

@@ -8,6 +8,7 @@ import {
 } from "../../domain/reputation/audit/audit-item.ts";
 import { INDEX_SHAPE } from "../../domain/reputation/audit/name-filter.ts";
 import { keysOf } from "../../domain/shared/document-key.ts";
+import { LAST_TIME_MS } from "../../domain/shared/time.ts";
 import type { DocumentStore, Reader, Stretch } from "../../ports/documents.ts";
 import { SUBJECTS, type SubjectDocument } from "../account-collections.ts";
 import {
@@ -50,8 +51,6 @@ export interface AuditQuery {
 
 /** Segments that are read by their numbers, more than any page needs; where there are more they are looked for by time. */
 const MOST_BY_NUMBER = 1_000;
-/** The last time whose text comes in the order of times. */
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 const SEGMENTS_AT_ONCE = 256;
 
 /**
@@ -176,7 +175,8 @@ async function segmentsByTime(
 /** No segment that begins before a time ends later than this. */
 function startOf(upTo: string): Partial<Stretch> {
   const latestMs = Date.parse(upTo) + MAX_SEGMENT_SPAN_MS;
-  if (!(latestMs <= LAST_MS)) return {};
+  // The text of a later time comes out of order.
+  if (!(latestMs <= LAST_TIME_MS)) return {};
   return { after: [new Date(latestMs).toISOString(), Number.MAX_SAFE_INTEGER] };
 }
 

@@ -196,7 +196,7 @@ const HAS_DEFINITIONS =
   "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'repsync_tables'";
 
 /** The object with this name in any case; null when the name is free. */
-export function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
+function findTable(database: SqliteDatabase, tableName: string): FoundTable | null {
   const [schema] = database.all(FIND, [tableName]);
   if (schema === undefined) return null;
   const name = String(schema["name"]);

@@ -52,9 +52,7 @@ export interface LateRowsTold {
   readonly freshFrom?: string | null;
 }
 
-export type OwnColumns = Readonly<
-  Record<string, SchemaColumn & { readonly maxLength: number | null }>
->;
+type OwnColumns = Readonly<Record<string, SchemaColumn & { readonly maxLength: number | null }>>;
 
 /** A table as registered here, without columns that are not serialized. */
 export function describeTable(

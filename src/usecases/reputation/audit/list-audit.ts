@@ -24,7 +24,7 @@ import {
   readListQuery,
   requireListQuery,
 } from "../../../domain/shared/list-query.ts";
-import { dateTimeMs, parseSince } from "../../../domain/shared/time.ts";
+import { dateTimeMs, LAST_TIME_MS, parseSince } from "../../../domain/shared/time.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import type { AuditStretch } from "../../../repositories/lookup-collections.ts";
 import type { AuditQuery, AuditSearch } from "../../../repositories/lookups/audit-search.ts";
@@ -46,7 +46,6 @@ const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_(?:([\w-]{1,64})-(\d{1
 const NOT_A_TIME = "Must be an ISO 8601 date and time";
 /** A person's accesses come in whole parts, as their names lead to the stretches. */
 const WHOLE: SearchBounds = { records: Number.POSITIVE_INFINITY, stretches: 1_000 };
-const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /**
  * Lists records, newest first, by time, chain and place. `account` finds records where it called, was looked up or was acted on,
@@ -114,7 +113,7 @@ function readTime(
     return null;
   }
   const isBetween = /\.\d{6}Z$/.test(time);
-  return new Date(Math.min(dateTimeMs(time) + (isBetween ? 1 : 0), LAST_MS)).toISOString();
+  return new Date(Math.min(dateTimeMs(time) + (isBetween ? 1 : 0), LAST_TIME_MS)).toISOString();
 }
 
 function cursorOf({ at, chainId, seq }: AuditPlace): string {
