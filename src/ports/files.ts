@@ -1,4 +1,4 @@
-// Files of people: of records, in each format that imports, exports and guesses of tables read; and that of the registry. D-4.12,
+// Files that people keep: of records, in each format, for imports, exports and guesses of tables; and that of the registry. D-4.12,
 // D-10.2, D-10.3.
 import type { JsonObject, JsonValue } from "../domain/shared/json.ts";
 import type { Declaration } from "../domain/sync/guess/table-guess.ts";

@@ -36,9 +36,9 @@ export interface FullStorage extends StoreCopies {
   isDamaged?(): Promise<boolean>;
 }
 
-/** Of codes of errors about a certificate that the client cannot trust. D-10.4, D-12.2. */
+/** Codes of errors about a certificate that the client cannot trust. D-10.4, D-12.2. */
 const CERTIFICATE = /CERT|SIGNATURE|ISSUER|HOSTNAME/;
-/** Hints for those that no authority mends. */
+/** Hints for errors that no authority mends. */
 const HINTS: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: "Name the server in STORAGE_URL as its certificate does",
   CERT_HAS_EXPIRED: "Renew the server's certificate",

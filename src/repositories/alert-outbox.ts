@@ -36,6 +36,7 @@ export class AlertOutbox extends Repository {
    * first. A time later than `MAX_ALERT_WAIT_MS` from now has come, too: the clock was set back since.
    */
   async due(nowMs: number, limit: number): Promise<readonly WaitingAlert[]> {
+    // The kinds of the index: about no account, and about one.
     const due = [0, 1].flatMap((kind) => {
       const ofKind = { index: "due", within: [[kind]], limit };
       const passed = { ...ofKind, upTo: [kind, nowMs + 1] };

@@ -109,15 +109,6 @@ export class SyncClient implements RemotePeer {
     this.#prepared.set(request.records, { syncTimestamp: request.syncTimestamp, batch });
   }
 
-  #encoded(request: PushRequest): Promise<EncodedBatch> {
-    const { records, syncTimestamp, deleted = [] } = request;
-    const prepared = this.#prepared.get(records);
-    // The caller may change the array and send it again.
-    this.#prepared.delete(records);
-    const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
-    return prepared !== undefined && isSame ? prepared.batch : encodeBatch(request, this.#digest);
-  }
-
   async readDigest(
     tableName: string,
     query: DigestQuery,
@@ -152,6 +143,15 @@ export class SyncClient implements RemotePeer {
   async readStatus({ signal }: StoppableRequest = {}): Promise<StatusReply> {
     const request = { method: "GET", path: "/status", headers: {}, signal } as const;
     return readStatusReply(await exchange(this.#settings, request));
+  }
+
+  #encoded(request: PushRequest): Promise<EncodedBatch> {
+    const { records, syncTimestamp, deleted = [] } = request;
+    const prepared = this.#prepared.get(records);
+    // The caller may change the array and send it again.
+    this.#prepared.delete(records);
+    const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
+    return prepared !== undefined && isSame ? prepared.batch : encodeBatch(request, this.#digest);
   }
 
   /** Asks with the sync key and verifies the checksum of the reply. */

@@ -1,5 +1,6 @@
 // Follows the registry file while the service runs: prepares new tables under a lease of all instances, then serves all of them
-// together. D-14.6. A file with a problem changes nothing, and is told once. Tables that another program has made anew are prepared too.
+// together. D-14.6. A file with a problem changes nothing, and is told once. Tables that another program has made anew are prepared
+// again.
 import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { readRegistry } from "../../domain/sync/table/registry.ts";
 import type { TableEntry } from "../../domain/sync/table/registry-schema.ts";

@@ -1,4 +1,4 @@
-// The interface of SQLite drivers, Bun's and that of Node and Deno, and their connections with prepared statements.
+// The interface of SQLite drivers, Bun's and that of Node and Deno; connections with prepared statements and settings; states of tables.
 import { LRUCache } from "lru-cache";
 
 /** A bound or stored value. The adapter translates booleans, big integers and dates. */
@@ -99,7 +99,7 @@ export class OpenConnection {
 export const CHECKPOINT_PAGES = 1_000;
 
 export const PRAGMAS = {
-  // Waiting inside SQLite would block the event loop; `#retried` waits instead.
+  // Waiting inside SQLite would block the event loop; `whileBusy` waits instead.
   busy_timeout: 0,
   journal_mode: "WAL",
   synchronous: "FULL",

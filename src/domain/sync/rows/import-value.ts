@@ -118,7 +118,10 @@ export function withNumber(column: Column, value: JsonValue): JsonValue {
   return typeof value === "string" ? readNumberText(column, value) : value;
 }
 
-/** Reads what somebody types into a form: JSON and booleans as such, else the text with all its digits; an empty one is null in all but text columns. */
+/**
+ * Reads what somebody types into a form: JSON and booleans as such, else the text with all its digits; an empty one is null in all
+ * but text columns.
+ */
 export function readTyped(
   table: Pick<Table, "timestampColumn">,
   typed: Pick<Column, "name" | "type" | "nullable" | "isKey">,

@@ -1,4 +1,5 @@
-// Starts, lists, watches and ends runs and comparisons; what becomes of records that they reject. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10, D-7.8, D-9.5.
+// Starts, lists, watches and ends runs and comparisons, and the records that they reject. S-4.4, S-4.5, D-4.1 to D-4.4, D-4.9, D-4.10,
+// D-7.8, D-9.5.
 import { type Static, Type } from "@sinclair/typebox";
 import { MAX_CANCEL_MS, MAX_KEPT_RUNS, MAX_LISTED_RESULTS } from "../../../domain/shared/limits.ts";
 import { formatCount } from "../../../domain/shared/text.ts";

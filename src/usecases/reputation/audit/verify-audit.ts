@@ -1,5 +1,5 @@
-// Verifies the whole audit log, also while the service writes. D-6.5. It reads documents as they are stored: a document that
-// cannot be read back unchanged counts as damaged, and takes a place.
+// Verifies the whole audit log, also while the service writes, and prunes one that is whole. D-6.5. It reads documents as they are
+// stored: a document that cannot be read back unchanged counts as damaged, and takes a place.
 import {
   type AuditHead,
   type AuditRecord,
@@ -74,7 +74,7 @@ export async function verifyAudit(
   return step.value;
 }
 
-/** Reads nothing more once nobody asks for the next step; `turns` lets others have theirs. */
+/** Reads nothing more once nobody asks for the next step; `turns` are for others. */
 async function* verifyInSteps(
   { audit, mac, auditKey }: VerifyAuditDeps,
   keptHeads: readonly Signed<AuditHead>[],
@@ -235,8 +235,8 @@ interface PruneAuditDeps extends VerifyAuditDeps {
 const MAX_PRUNED = 10_000;
 
 /**
- * Removes the first records of each chain that are older than `keepDays`; the rest still verifies. Removes none of a log with a problem,
- * as that would hide it. D-1.3, D-6.5.
+ * Removes the first records of each chain that are older than `keepDays`; the rest still verifies. Removes none of a log with a
+ * problem, as that would hide it. D-1.3, D-6.5.
  */
 export async function pruneAudit(deps: PruneAuditDeps, keepDays: number) {
   const { problem } = await verifyAudit(deps);

@@ -41,8 +41,9 @@ export async function readOwnSchema(
 }
 
 /**
- * Asks a deployment to join for its status and every schema. D-14.8. Resolves to the entries to register here, by name and without
- * equal built-in tables, and to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that tells no schemas.
+ * Asks a deployment to join for its status and every schema. Resolves to the entries to register here, by name and without equal
+ * built-in tables, and to the facts that are not told, in words. Throws `RemotePeerError`, and `invalid_request` for a remote that
+ * tells no schemas. D-14.8.
  */
 export async function readJoinedTables(peer: RemotePeer) {
   const { syncEnabled, tables, extensions } = await peer.readStatus();

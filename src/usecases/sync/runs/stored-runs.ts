@@ -1,5 +1,5 @@
-// Runs as they are kept: listed, watched, cancelled, and marked as failed once their process has ended: when runs are listed, and
-// when the next one begins. D-4.9, D-7.8, D-9.5, D-10.12.
+// Runs as they are kept: listed, watched, cancelled, and marked as failed once their process has ended: when runs are listed, when
+// the next one begins, and where alerts are sent also by a look now and then. D-4.9, D-7.8, D-9.5, D-10.12.
 import type { Alert } from "../../../domain/alerts/alert.ts";
 import { AppError, isAppError, refuse } from "../../../domain/shared/errors.ts";
 import {
