@@ -112,6 +112,9 @@ export type RefusalReason = keyof typeof REFUSALS;
 /** The hint for a store with contents that were never written there. D-11.6. */
 export const DAMAGE_HINT = "Stop the service, keep a copy of the file, and restore the last backup";
 
+/** For a table that another program has changed or dropped. */
+export const CHANGED_HINT = "Restart the service, which prepares its tables as it starts";
+
 function kind(hint: string | null, isRecoverable = false): ErrorKind {
   return { hint, isRecoverable, isRefusal: false };
 }

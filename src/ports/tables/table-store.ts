@@ -110,10 +110,10 @@ export interface TableStore {
   prepare(tables: readonly Table[]): Promise<void>;
 
   /**
-   * True where tables that are all there lack what `prepare` made on them, as after another program has put its own in the place of
-   * one. Absent where that takes nothing away.
+   * Those that are there and lack what `prepare` made on them, or columns, or have columns of other types, as after another program
+   * has put its own in the place of one. Absent where that takes nothing away.
    */
-  isDisturbed?(tables: readonly Table[]): Promise<boolean>;
+  disturbed?(tables: readonly Table[]): Promise<readonly Table[]>;
 
   /**
    * Reads consecutive rows. A large page is read in portions, with turns for other work in between; memory holds no more of it than

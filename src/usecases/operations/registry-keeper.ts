@@ -15,7 +15,7 @@ const LOOK_EVERY_MS = 5_000;
 interface RegistryKeeperDeps extends LeaseDeps {
   readonly registry: LiveRegistry;
   readonly source: RegistrySource;
-  readonly storage: { readonly tables: Pick<TableStore, "isDisturbed"> };
+  readonly storage: { readonly tables: Pick<TableStore, "disturbed"> };
   /** Makes tables in the store. Throws `AppError`. */
   prepareTables(registry: Registry): Promise<void>;
   readonly ids: Ids;
@@ -101,21 +101,27 @@ export class RegistryKeeper {
       await prepare(change.registry);
       registry.take(change.registry);
       logger.info(`The registry was taken up: ${change.summary}`);
-    } else if (await this.#isDisturbed()) {
-      await prepare(registry);
-      logger.info(
-        "Another program has made tables anew, so they were prepared again: compare them",
-      );
-    }
+    } else await this.#prepareAgain(prepare);
     this.#problem = null;
     this.#toldText = undefined;
   }
 
-  /** Also false while the store does not answer. */
-  async #isDisturbed(): Promise<boolean> {
-    const { registry, storage } = this.#deps;
-    const asked = storage.tables.isDisturbed?.([...registry.values()]);
-    return (await asked?.catch(() => false)) === true;
+  /** Prepares the tables that another program has changed. They are not used while they cannot be prepared. */
+  async #prepareAgain(prepare: (tables: Registry) => Promise<void>): Promise<void> {
+    const { registry, storage, logger } = this.#deps;
+    const asked = storage.tables.disturbed?.([...registry.values()]);
+    // Null while the store does not answer.
+    const disturbed = (await asked?.catch(() => null)) ?? null;
+    if (disturbed === null) return;
+    try {
+      if (disturbed.length > 0) await prepare(new Map(disturbed.map((one) => [one.name, one])));
+    } catch (error) {
+      if (isAppError(error, "schema_conflict")) registry.stop(disturbed, error.message);
+      throw error;
+    }
+    registry.stop([], "");
+    if (disturbed.length === 0) return;
+    logger.info("Another program has made tables anew, so they were prepared again: compare them");
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
@@ -149,8 +155,16 @@ function soundTable(name: string, entry: unknown): NewTable {
 
 /** The registry of a serving process. Its tables never change: who has got one keeps it to the end of the work. */
 export class LiveRegistry extends Map<string, Table> {
+  stopped: ReadonlyMap<string, string> = new Map();
+
+  /** Says why these tables are not used, and that all others are. */
+  stop(tables: readonly Table[], reason: string): void {
+    this.stopped = new Map(tables.map(({ name }) => [name, reason]));
+  }
+
   /** Replaces all tables at once. */
   take(tables: Registry): void {
+    this.stop([], "");
     this.clear();
     for (const [name, table] of tables) this.set(name, table);
   }

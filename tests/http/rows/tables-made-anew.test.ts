@@ -1,11 +1,15 @@
 // Tables that another program makes anew while a service goes on serving. D-14.6.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { SQL } from "bun";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { jsonBody } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
-import { startRunApp } from "../sync-runs/support/run-apps.ts";
+import { startPair, startRunApp } from "../sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -14,14 +18,26 @@ const VERSIONS: TableEntry = {
   ...{ upsert_key: ["name"], timestamp_column: "at", stamped: true },
   columns: { name: { type: "text" }, at: { type: "datetime" } },
 };
+const ITEMS: TableEntry = {
+  upsert_key: ["name"],
+  columns: { name: { type: "text" }, price: { type: "numeric" } },
+};
+const STOPPED =
+  'Table "items": column "price" is missing in the database, where another program renamed or dropped it: bring it back, or let the registry follow';
+
+/** What another program says to a store. */
+function connect(url: string): SQL {
+  const sql = new SQL(url, { max: 1 });
+  keepResource(() => sql.close());
+  return sql;
+}
 
 onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (backend) => {
   test("D-14.6, D-14.2.3 is prepared anew, and goes on being stamped; one that is missing is not made", async () => {
     const STORAGE_URL = await backend.makeUrl();
     const tables = { versions: VERSIONS };
     const app = await startRunApp({ tables, env: { STORAGE_URL } });
-    const sql = new SQL(STORAGE_URL, { max: 1 });
-    keepResource(() => sql.close());
+    const sql = connect(STORAGE_URL);
     const [made, text, time] = isPostgres(STORAGE_URL)
       ? ["public.versions_new", 'text collate "C"', "timestamptz"]
       : ["versions_new", "text", "text"];
@@ -30,11 +46,74 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
       insert into ${made} select name, at from versions; drop table versions`);
     await app.lookAtRegistry();
     await sql.unsafe(`alter table ${made} rename to versions`);
+    const edit = jsonBody({ row: { name: "early" }, expected: null });
+    expect((await app.ask("/rows/versions", { ...edit, method: "PUT" })).status).toBe(500);
     await app.lookAtRegistry();
     await sql.unsafe("insert into versions (name) values ('after')");
     const rows = await app.rows("versions");
     expect(rows).toEqual(["after", "before"].map((name) => ({ name, at: expect.any(String) })));
     const pushed = await app.push("versions", { records: [{ name: "before" }] });
     expect(pushed.json).toMatchObject({ upserted: 1 });
+  });
+
+  test("D-14.6 a table whose column was renamed is not used until the column is back, or the registry follows", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const file = join(makeTempFolder(), "tables.json");
+    const write = (items: TableEntry) =>
+      writeFileSync(file, JSON.stringify({ tables: { items, versions: VERSIONS } }));
+    write(ITEMS);
+    const env = { STORAGE_URL, SYNC_TABLES: file };
+    const app = await startRunApp({ env });
+    const sql = connect(STORAGE_URL);
+    await app.push("items", { records: [{ name: "a", price: "1.50" }] });
+    await sql.unsafe("drop table versions");
+    await sql.unsafe("alter table items rename column price to cost");
+    const edit = { row: { name: "b", price: "2" }, expected: null };
+    await app.lookAtRegistry();
+    const import_ = { method: "POST", headers: { "Content-Type": "text/csv" }, body: "name\nb\n" };
+    for (const reply of [
+      await app.pull("items"),
+      await app.push("items", { records: [{ name: "b" }] }),
+      await app.ask("/rows/items"),
+      await app.ask("/rows/items", { ...jsonBody(edit), method: "PUT" }),
+      await app.ask("/import/items", import_),
+      await app.ask("/export/items"),
+    ]) {
+      expect([reply.status, reply.json["error"]]).toEqual([400, expect.stringContaining(STOPPED)]);
+    }
+    expect((await app.ask("/overview")).json["registry_problem"]).toContain(STOPPED);
+    await expect(startRunApp({ env })).rejects.toThrow(STOPPED);
+    await sql.unsafe("alter table items rename column cost to price");
+    await app.lookAtRegistry();
+    expect(await app.records("items")).toEqual([{ name: "a", price: "1.50" }]);
+    expect((await app.ask("/overview")).json["registry_problem"]).toBeNull();
+    await sql.unsafe("alter table items rename column price to cost");
+    await app.lookAtRegistry();
+    write({ ...ITEMS, columns: { name: { type: "text" }, cost: { type: "numeric" } } });
+    await app.lookAtRegistry();
+    expect(await app.records("items")).toEqual([{ name: "a", cost: "1.50" }]);
+  });
+
+  test("D-14.6 a table with a column of another type is not used, and a run goes on with the others", async () => {
+    const remote = await backend.makeUrl();
+    const tables = { items: ITEMS, versions: VERSIONS };
+    const pair = await startPair({ backend, tables, remoteEnv: { STORAGE_URL: remote } });
+    const records = [{ name: "a", price: "1.55" }];
+    await pair.remote.push("items", { records });
+    await pair.remote.push("versions", { records: [{ name: "v" }] });
+    const sql = connect(remote);
+    await sql.unsafe(
+      isPostgres(remote)
+        ? "alter table items alter column price type numeric(6,1)"
+        : `create table items_new (name text primary key, price numeric);
+          insert into items_new select name, price from items; drop table items; alter table items_new rename to items`,
+    );
+    await pair.remote.lookAtRegistry();
+    const pushed = await pair.remote.push("items", { records: [{ name: "b", price: "2.00" }] });
+    expect(pushed.status).toBe(400);
+    expect(pushed.json["error"]).toContain('Table "items": column "price" is ');
+    const run = await pair.local.trigger({ direction: "pull" });
+    expect(run.json["error"]).toContain('Table "items": column "price" is ');
+    expect(await pair.local.rows("versions")).toHaveLength(1);
   });
 });

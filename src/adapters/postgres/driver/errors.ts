@@ -1,4 +1,5 @@
 // Errors of the server and the client, by SQLSTATE.
+import { CHANGED_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { PASSED_OVER } from "../../../ports/tables/table-writes.ts";
 
@@ -23,6 +24,9 @@ export class Failure extends Error {
 /** For a PostgreSQL that does not answer, or refuses. */
 export const SERVERS_HINT =
   "Check that the server of the store runs, and that its user may read and write";
+
+/** A table, a column or a constraint is missing, or of another type. */
+const CHANGED = ["42P01", "42703", "42P10", "42804"];
 
 /** The server ended a statement after the time of its call, or a transaction whose process stood still. */
 const LATE = ["57014", "25P03"];
@@ -89,8 +93,12 @@ export function unavailable(failure: unknown, hasRows = false): AppError {
   const text = raised ?? textOf(known?.state ?? null);
   return new AppError(hasRows ? "commit_failed" : "store_unavailable", text, {
     cause: failure,
-    hint: raised === null ? SERVERS_HINT : null,
+    hint: raised === null ? hintOf(known?.state ?? "") : null,
   });
+}
+
+function hintOf(state: string): string {
+  return CHANGED.includes(state) ? CHANGED_HINT : SERVERS_HINT;
 }
 
 function textOf(state: string | null): string {

@@ -28,7 +28,7 @@ import {
   readRows,
   sinceOf,
 } from "./page-reading.ts";
-import { prepareTables, watchedNow } from "./prepare.ts";
+import { isWholeNow, prepareTables } from "./prepare.ts";
 import { findRows } from "./row-statements.ts";
 import { settle } from "./tombstones.ts";
 import { refusalOfRow } from "./write-steps.ts";
@@ -69,11 +69,11 @@ export class PostgresTables implements TableStore {
     );
   }
 
-  async isDisturbed(tables: readonly Table[]): Promise<boolean> {
-    const watched = await this.#database.read({ name: "tables.watched" }, (tx) =>
-      Promise.all(tables.map((table) => watchedNow(tx, this.layout(table)))),
+  async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
+    const whole = await this.#database.read({ name: "tables.watched" }, (tx) =>
+      Promise.all(tables.map((table) => isWholeNow(tx, this.layout(table)))),
     );
-    return watched.includes(false) && !watched.includes(null);
+    return tables.filter((_, i) => whole[i] === false);
   }
 
   async page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {

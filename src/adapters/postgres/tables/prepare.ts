@@ -21,7 +21,13 @@ import {
   type TableEntryKept,
 } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
-import { type ExaminedTable, examineTables, fits, lackingColumns } from "./table-fit.ts";
+import {
+  type ExaminedTable,
+  examineTables,
+  fits,
+  hasColumns,
+  lackingColumns,
+} from "./table-fit.ts";
 import { MAKES_TRIGGER, triggersText } from "./triggers.ts";
 
 const KEEP = `
@@ -80,6 +86,17 @@ export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise
   const enabled = layout.watch === "always" ? "A" : "O";
   const [[count] = []] = await tx.query(TRIGGERS, [layout.name, enabled]);
   return count === undefined ? null : Number(count) >= triggerCount(layout);
+}
+
+const COLUMNS = `
+select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)))::text
+from pg_attribute where attrelid = to_regclass($1::text) and attnum > 0 and not attisdropped`;
+
+/** As `watchedNow`; also false where a column is missing, or of another type. */
+export async function isWholeNow(tx: ServerTransaction, layout: Layout): Promise<boolean | null> {
+  const isNow = await watchedNow(tx, layout);
+  const columns = isNow === true ? await tx.first(COLUMNS, [layout.name]) : null;
+  return typeof columns === "string" ? hasColumns(layout.table, JSON.parse(columns)) : isNow;
 }
 
 /** Columns that the registry has dropped stay while they exist. */

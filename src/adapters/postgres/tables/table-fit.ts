@@ -15,6 +15,7 @@ import {
   refuseTables,
   sharedKey,
   takenName,
+  WAS_THERE,
 } from "../../../domain/sync/table/table-refusals.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType } from "./columns.ts";
@@ -97,14 +98,16 @@ function ownProblems(table: Table, kept: TableEntryKept, there: FoundTable): rea
 }
 
 function ownColumnProblem(column: Column, kept: TableEntryKept, there: FoundTable): string | null {
-  const { name, type, nullable, isKey } = column;
+  const { name, type, nullable } = column;
   const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
-  if (known === undefined) {
-    return nullable ? null : `the new column "${name}" must be nullable, as the table has rows`;
-  }
-  if (known !== type) return `column "${name}" is of type ${known}, not ${type}`;
   const found = there.columns.find((one) => one.name === name);
-  if (found === undefined) return isKey ? `column "${name}" is missing` : null;
+  if (known === undefined && !nullable) {
+    return `the new column "${name}" must be nullable, as the table has rows`;
+  }
+  if (known !== undefined && known !== type) {
+    return `column "${name}" is of type ${known}, not ${type}`;
+  }
+  if (found === undefined) return known === undefined ? null : `column "${name}" ${WAS_THERE}`;
   const problem = typeProblem(column, found);
   return problem === null ? null : `column "${name}" ${problem}`;
 }
@@ -219,7 +222,18 @@ function columnProblem(column: Column, { columns }: FoundTable): string | null {
   return null;
 }
 
-function typeProblem(column: Column, { type }: FoundColumn): string | null {
+/** True where the table has every column of the registry, of its type. */
+export function hasColumns(
+  { columns }: Table,
+  there: readonly Pick<FoundColumn, "name" | "type">[],
+): boolean {
+  return columns.every((column) => {
+    const found = there.find(({ name }) => name === column.name);
+    return found !== undefined && typeProblem(column, found) === null;
+  });
+}
+
+function typeProblem(column: Column, { type }: Pick<FoundColumn, "type">): string | null {
   const cast = castType(column);
   const needed = SHOWN_TYPES[cast] ?? cast;
   if (type === needed) return null;

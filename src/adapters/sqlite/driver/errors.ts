@@ -1,5 +1,5 @@
 // Messages for SQLite's result codes, without paths or texts of the driver.
-import { DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
+import { CHANGED_HINT, DAMAGE_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError, type AppErrorOptions } from "../../../domain/shared/errors.ts";
 
 const ERROR = 1;
@@ -36,7 +36,7 @@ export const FILE_HINT =
 
 /** By result code; `FILE_HINT` for the others. */
 const HINTS: ReadonlyMap<number, string> = new Map([
-  [ERROR, "Restart the service, which prepares its tables as it starts"],
+  [ERROR, CHANGED_HINT],
   [DAMAGED, DAMAGE_HINT],
   [
     NO_DATABASE,

@@ -151,12 +151,17 @@ function dropIndex(database: SqliteDatabase, name: string): void {
   database.run(`DROP INDEX IF EXISTS "${name}"`);
 }
 
-/** Keeps the columns that the registry has dropped. */
+/** Keeps the columns that the registry has dropped, while they exist. */
 function definitionOf(table: Table, found: FoundTable | null): Definition {
-  const types = table.columns.map((column) => [column.name, typeName(column)]);
+  const types = [
+    ...Object.entries(found?.definition?.columns ?? {}).filter(([name]) =>
+      found?.columns.has(name),
+    ),
+    ...table.columns.map((column) => [column.name, typeName(column)] as const),
+  ];
   return {
     key: table.keyColumns.map(({ name }) => name),
-    columns: { ...found?.definition?.columns, ...Object.fromEntries(types) },
+    columns: Object.fromEntries(types),
     time: table.timestampColumn,
     order: orderExpression(table),
     ...(found?.isForeign ? { isForeign: true } : {}),

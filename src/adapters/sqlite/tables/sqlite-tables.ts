@@ -35,10 +35,10 @@ const FIRST_PORTION_ROWS = 16;
 /** The JSON of a later portion, in bytes, about. */
 const PORTION_BYTES = 4 * 1024 * 1024;
 
-/** Indexes and triggers of repsync, each with its table. */
-const MADE = `SELECT name || ' ' || tbl_name AS made FROM sqlite_schema
-  WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*'`;
-const IS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
+/** Indexes and triggers of repsync on a table, and its columns with their types. */
+const MADE = `SELECT name AS made FROM sqlite_schema
+  WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*' AND tbl_name = ?1
+  UNION SELECT name || ' ' || type FROM pragma_table_xinfo(?1) WHERE name IN (SELECT value FROM json_each(?2))`;
 
 interface OpenPage {
   readonly table: Table;
@@ -64,7 +64,11 @@ export class SqliteTables implements TableStore {
   /** Positions of read rows, as values of other tools do not show their position. */
   readonly #places = new WeakMap<RowPosition, Place>();
   /** The tables prepared last: an equal table needs no other look while no schema has changed. */
-  #prepared = { version: -1, tables: new Set<string>(), made: new Set() as ReadonlySet<unknown> };
+  #prepared = {
+    version: -1,
+    tables: new Set<string>(),
+    made: new Map<string, ReadonlySet<unknown>>(),
+  };
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -78,17 +82,23 @@ export class SqliteTables implements TableStore {
       const changed = tables.filter((table) => !isKnown(table));
       prepareTables(this.#database, changed);
       for (const { name } of changed) body.noteChanged(name);
-      return { version: schemaVersion(this.#database), made: this.#made() };
+      const made = changed.map((table) => [table.name, this.#made(table)] as const);
+      return {
+        version: schemaVersion(this.#database),
+        made: new Map([...known.made, ...made]),
+      };
     }, START_CALLS);
     this.#prepared = { ...now, tables: new Set(tables.map((table) => JSON.stringify(table))) };
   }
 
-  async isDisturbed(tables: readonly Table[]): Promise<boolean> {
+  async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
     const { version, made } = this.#prepared;
     return await this.#database.read(() => {
-      if (schemaVersion(this.#database) === version) return false;
-      const isThere = ({ name }: Table) => this.#database.all(IS_TABLE, [name]).length > 0;
-      return made.difference(this.#made()).size > 0 && tables.every(isThere);
+      if (schemaVersion(this.#database) === version) return [];
+      return tables.filter((table) => {
+        const now = this.#made(table);
+        return now.size > 0 && !made.get(table.name)?.isSubsetOf(now);
+      });
     });
   }
 
@@ -298,8 +308,10 @@ export class SqliteTables implements TableStore {
     return this.#sql.getOrInsertComputed(table, () => new TableSql(table, this.#database));
   }
 
-  #made(): ReadonlySet<unknown> {
-    return new Set(this.#database.all(MADE).map(({ made }) => made));
+  /** Empty for a table that is not there. */
+  #made({ name, columns }: Table): ReadonlySet<unknown> {
+    const names = JSON.stringify(columns.map((column) => column.name));
+    return new Set(this.#database.all(MADE, [name, names]).map(({ made }) => made));
   }
 }
 

@@ -12,6 +12,7 @@ import {
   sharedKey,
   type TableRefusal,
   takenName,
+  WAS_THERE,
 } from "../../../domain/sync/table/table-refusals.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { declaredType } from "./column-values.ts";
@@ -134,7 +135,6 @@ function columnProblem(column: Column, found: FoundTable): string | null {
   if (known !== undefined && known !== wanted) {
     return `is of type ${known} in the database, not ${wanted}`;
   }
-  if (known !== undefined && !found.isForeign) return null;
   if (isNumberedByStore(column) && found.rowNumberColumn !== column.name) {
     return "is not the INTEGER PRIMARY KEY in the database";
   }
@@ -149,6 +149,8 @@ function missingColumnProblem(column: Column, found: FoundTable): string | null 
   const other = otherLetters(column.name, found.columns.keys());
   if (other !== null) return other;
   if (found.isForeign) return NOT_ADDED;
+  if (found.hasRows && Object.hasOwn(found.definition?.columns ?? {}, column.name))
+    return WAS_THERE;
   if (isNumberedByStore(column))
     return "is to number the rows, which SQLite does from the first row on";
   const needsValue = found.hasRows && (column.isKey || !column.nullable);

@@ -41,6 +41,10 @@ export function otherLetters(name: string, names: Iterable<string>): string | nu
 
 export const NOT_ADDED = "is missing in the database, and nothing is added there";
 
+/** Of a table with rows. A column made anew would show nulls in place of what was renamed. */
+export const WAS_THERE =
+  "is missing in the database, where another program renamed or dropped it: bring it back, or let the registry follow";
+
 // Unique keys of other programs that serve as upsert keys.
 
 /** The columns of an index, and whether all of them ascend. */

@@ -101,7 +101,10 @@ export type ColumnValue = JsonValue;
 export type Row = JsonObject;
 
 /** Tables by name, in registry order. */
-export type Registry = ReadonlyMap<string, Table>;
+export interface Registry extends ReadonlyMap<string, Table> {
+  /** Tables that are not used, as another program has changed what the store has of them, by name: why, and what to do. */
+  readonly stopped?: ReadonlyMap<string, string>;
+}
 
 /** The table of a sound entry. */
 export function buildTable(
@@ -196,8 +199,15 @@ export function isVersioned(table: Table): boolean {
 /** Names have at most 63 characters; a longer text is not repeated whole. */
 const MAX_NAME_ECHO_CHARS = 63;
 
+/** Throws `unknown_table` for one of the `stopped`. */
+export function requireUsed({ stopped }: Registry, tableName: string): void {
+  const reason = stopped?.get(tableName);
+  if (reason !== undefined) throw new AppError("unknown_table", reason);
+}
+
 /** The table of that name. Throws `unknown_table`. S-4.1.1, S-4.2.1. */
 export function findTable(registry: Registry, tableName: string): Table {
+  requireUsed(registry, tableName);
   const table = registry.get(tableName);
   if (table !== undefined) return table;
   const name = cutText(tableName, MAX_NAME_ECHO_CHARS);

@@ -116,6 +116,7 @@ const REPLIES = {
     "The row is another one than expected; or it is not changed here: a column that pushes do not update, what is its owner's, a person who was erased, or a table that is written at the remote",
     RowConflictSchema,
   ),
+  500: "The store could not commit",
 } as const;
 const AS_NOW = "The row is another one now";
 

@@ -8,7 +8,7 @@ import {
   ownerError,
 } from "../../../domain/sync/run/table-owner.ts";
 import { BUILT_IN_TABLES } from "../../../domain/sync/table/registry-schema.ts";
-import { findTable, type Table } from "../../../domain/sync/table/table.ts";
+import { findTable, requireUsed, type Table } from "../../../domain/sync/table/table.ts";
 import type { SyncExtension } from "../../../domain/sync/table/table-schema.ts";
 import { RemotePeerError } from "../../../ports/tables/remote-peer.ts";
 import { holdLease, noLease, transferLeaseName } from "../shared/hold-lease.ts";
@@ -121,6 +121,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
   const run = { ...all, directions };
   let check: RemoteCheck;
   try {
+    requireUsed(all.deps.registry, table.name);
     check = await checkRemote(new RemoteTable(run, table), directions.includes("push"));
   } catch (error) {
     if (error instanceof TableNotThere && (await isPassedOver(run, progress, table))) {

@@ -358,6 +358,9 @@ describe("SQLite: tables that are there already", () => {
       await storage.tables.prepare([definition]);
       await table.write(row);
       expect(await table.rows({ sinceTime: "2024-01-01T09:00:00Z" })).toEqual([{ id: 1, ...row }]);
+      elsewhere.run("ALTER TABLE items RENAME COLUMN note TO remark");
+      const prepared = storage.tables.prepare([definition]);
+      await expect(prepared).rejects.toThrow('column "note" is missing in the database');
       elsewhere.run("DROP TABLE items");
       await storage.tables.prepare([definition]);
       expect(await table.count()).toBe(0);
