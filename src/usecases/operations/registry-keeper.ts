@@ -69,7 +69,9 @@ export class RegistryKeeper {
     const { source, logger } = this.#deps;
     const { text, registry, problems } = await source.read();
     try {
-      if (registry === null) throw new AppError("invalid_request", problems.join("; "));
+      if (registry === null) {
+        throw await this.#kept(new AppError("invalid_request", problems.join("; ")));
+      }
       await this.#takeUp(registry, (tables) => this.#prepare(tables));
     } catch (error) {
       if (this.#stop.signal.aborted) return;
@@ -98,23 +100,32 @@ export class RegistryKeeper {
     const { registry, logger } = this.#deps;
     const change = registry.changeTo(next);
     if (change !== null) {
-      await prepare(change.registry);
+      await prepare(change.registry).catch(async (error) => {
+        throw await this.#kept(error);
+      });
       registry.take(change.registry);
       logger.info(`The registry was taken up: ${change.summary}`);
-    } else await this.#prepareAgain(prepare);
+    } else await this.#prepareAgain();
     this.#problem = null;
     this.#toldText = undefined;
   }
 
+  /** The problem of a file whose tables are not taken up: those that are served need a look all the same. */
+  async #kept(problem: unknown): Promise<unknown> {
+    await this.#prepareAgain().catch(() => {});
+    return problem;
+  }
+
   /** Prepares the tables that another program has changed. They are not used while they cannot be prepared. */
-  async #prepareAgain(prepare: (tables: Registry) => Promise<void>): Promise<void> {
+  async #prepareAgain(): Promise<void> {
     const { registry, storage, logger } = this.#deps;
     const asked = storage.tables.disturbed?.([...registry.values()]);
     // Null while the store does not answer.
     const disturbed = (await asked?.catch(() => null)) ?? null;
     if (disturbed === null) return;
     try {
-      if (disturbed.length > 0) await prepare(new Map(disturbed.map((one) => [one.name, one])));
+      const tables = new Map(disturbed.map((table) => [table.name, table]));
+      if (tables.size > 0) await this.#prepare(tables);
     } catch (error) {
       if (isAppError(error, "schema_conflict")) registry.stop(disturbed, error.message);
       throw error;

@@ -92,6 +92,16 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     write({ ...ITEMS, columns: { name: { type: "text" }, cost: { type: "numeric" } } });
     await app.lookAtRegistry();
     expect(await app.records("items")).toEqual([{ name: "a", cost: "1.50" }]);
+    write({ ...ITEMS, columns: { name: { type: "text" }, cost: { type: "boolean" } } });
+    await app.lookAtRegistry();
+    expect((await app.pull("items")).status).toBe(200);
+    await sql.unsafe("alter table items rename column cost to price");
+    await app.lookAtRegistry();
+    expect((await app.pull("items")).json["error"]).toContain('column "cost" is missing');
+    await sql.unsafe("alter table items rename column price to cost");
+    writeFileSync(file, "{");
+    await app.lookAtRegistry();
+    expect((await app.pull("items")).status).toBe(200);
   });
 
   test("D-14.6 a table with a column of another type is not used, and a run goes on with the others", async () => {
