@@ -19,7 +19,7 @@ import { type StoreClock, type StoreDeps, TIME } from "./driver/operations.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { type VersionedDeps, Versions } from "./driver/versions.ts";
 import { inspectTables } from "./tables/table-inspection.ts";
-import { prepareTables } from "./tables/table-preparer.ts";
+import { findDisturbed, prepareTables } from "./tables/table-preparer.ts";
 import { TableReader } from "./tables/table-reader.ts";
 
 interface MongoStorageOptions extends StoreOptions {
@@ -133,6 +133,10 @@ export class MongoTableStore extends TableReader implements TableStore {
   async prepare(tables: readonly Table[]): Promise<void> {
     await prepareTables(this.#deps.db, this.#deps.clock, tables);
     await this.#recorder.prepare(tables);
+  }
+
+  async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
+    return await asAppErrors(findDisturbed(this.#deps.db, tables));
   }
 
   async settled(table: Table): Promise<void> {

@@ -3,12 +3,15 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
-import { onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
+import { SYNC_KEY } from "../support/sync-app.ts";
 import { startPair, startRunApp } from "../sync-runs/support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -125,5 +128,39 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const run = await pair.local.trigger({ direction: "pull" });
     expect(run.json["error"]).toContain('Table "items": column "price" is ');
     expect(await pair.local.rows("versions")).toHaveLength(1);
+  });
+});
+
+onBackends([MONGODB], "a collection in the place of a table", (backend) => {
+  test("D-14.6 is prepared anew, with its deletes; a view there is not used", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const { stamped: _, ...entry } = VERSIONS;
+    const tables = { versions: { ...entry, deletes: true } };
+    const app = await startRunApp({ tables, env: { STORAGE_URL } });
+    const client = new MongoClient(STORAGE_URL);
+    keepResource(() => client.close());
+    const db = client.db();
+    const records = ["a", "b"].map((name) => ({ name, at: "2026-01-01T00:00:00Z" }));
+    await app.push("versions", { records });
+    await db.collection("versions").rename("former");
+    await db.collection("versions").insertMany(await db.collection("former").find().toArray());
+    await app.lookAtRegistry();
+    expect(await app.rows("versions")).toEqual(records);
+    const twin = { name: "a", at: "2026-01-01T00:00:00" };
+    await expect(db.collection("versions").insertOne(twin)).rejects.toThrow("duplicate key");
+    await db.collection("versions").deleteOne({ name: "a" });
+    const headers = { "X-Sync-Key": SYNC_KEY };
+    await pollUntil("tombstone", async () => {
+      const { text } = await app.send("/api/v1/sync/deleted/versions", { headers });
+      return text.includes('"key":{"name":"a"}');
+    });
+    await db.collection("versions").rename("other");
+    await db.createCollection("versions", { viewOn: "other", pipeline: [] });
+    await app.lookAtRegistry();
+    const pushed = await app.push("versions", { records });
+    expect([pushed.status, pushed.json["error"]]).toEqual([
+      400,
+      expect.stringContaining("its name belongs to a view"),
+    ]);
   });
 });

@@ -48,6 +48,21 @@ export async function prepareTables(
   await asAppErrors(prepared);
 }
 
+/** Tables in whose place is a collection without their indexes, or a view. */
+export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<readonly Table[]> {
+  const name = { $in: tables.map((table) => table.name) };
+  const there = await db.listCollections({ name }).toArray();
+  const lacks = await Promise.all(
+    tables.map(async (table) => {
+      const found = there.find((one) => one.name === table.name);
+      if (found?.type !== "collection") return found !== undefined;
+      const indexes = await db.collection(table.name).indexes();
+      return neededIndexes(table).some((keys) => findIndex({ table, indexes }, keys) === undefined);
+    }),
+  );
+  return tables.filter((_, i) => lacks[i]);
+}
+
 async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
   const { table, definition } = inspection;
   const collection = db.collection(table.name);
