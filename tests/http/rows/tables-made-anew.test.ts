@@ -6,7 +6,7 @@ import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
-import { jsonBody } from "../reputation/people.ts";
+import { jsonBody, lookUp, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
@@ -130,6 +130,27 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect(await pair.local.rows("versions")).toHaveLength(1);
   });
 });
+
+onBackends(
+  [SQLITE_FILE, POSTGRESQL],
+  "a table of people that another program changes",
+  (backend) => {
+    test("D-14.6, D-5.2 lookups of it answer 503 until it is as it was prepared", async () => {
+      const STORAGE_URL = await backend.makeUrl();
+      const app = await startRunApp({ env: { STORAGE_URL } });
+      const key = await (await Person.signUp(app, "ana")).issueKey();
+      const sql = connect(STORAGE_URL);
+      await sql.unsafe("alter table profiles rename column bio to about");
+      await app.lookAtRegistry();
+      const { status, json } = await lookUp(app, key, { username: "ben" });
+      const detail = "The table profiles is not as it was prepared";
+      expect([status, json["detail"]]).toEqual([503, detail]);
+      await sql.unsafe("alter table profiles rename column about to bio");
+      await app.lookAtRegistry();
+      expect((await lookUp(app, key, { username: "ben" })).status).toBe(404);
+    });
+  },
+);
 
 onBackends([MONGODB], "a collection in the place of a table", (backend) => {
   test("D-14.6 is prepared anew, with its deletes; a view there is not used", async () => {
