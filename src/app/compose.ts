@@ -46,7 +46,7 @@ import { RegistryFile } from "./registry-file.ts";
 import { openServices, type Services, type TimeDeps } from "./services.ts";
 
 const CLOSE_GRACE_MS = 5_000;
-/** Adapters without a state. */
+/** Adapters of which one serves all parts. */
 const TOOLS = {
   digest: new WebCryptoDigest(),
   gzip: new ZlibGzip(),

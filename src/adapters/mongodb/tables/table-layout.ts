@@ -1,4 +1,4 @@
-// How a table is stored: fields, indexes and bounds.
+// How a table is stored: fields, keys and indexes.
 import {
   type Column,
   isNumberedByStore,

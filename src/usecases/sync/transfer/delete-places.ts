@@ -1,4 +1,4 @@
-// Places up to which deletes were moved, gaps in the record of deletes, and the limit of rows that they may remove. D-7.6.
+// Places up to which deletes were moved, gaps in the record of deletes, and its pages at both ends. D-7.6.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
 import { dateTimeMs, parseDateTime } from "../../../domain/shared/time.ts";
 import { isEndless } from "../../../domain/sync/pull/pull-group.ts";
