@@ -20,6 +20,7 @@ import { DELETE_BARRIERS, type RecorderState } from "./recorder-state.ts";
 
 /** Why deletes may have been missed, for the log. */
 const NO_PRE_IMAGE = "its collection kept no pre-images for a while";
+const NO_KEY = "rows lost a column of their key";
 const OTHER_COLLECTION = "its collection was dropped or renamed";
 
 export interface DeletedKey extends Tombstone {
@@ -124,11 +125,18 @@ export class EventReader {
       return;
     }
     const row = rowOf(watched, before);
+    const lacksKey = (some: Row) => table.keyColumns.some(({ name }) => some[name] === null);
     // A peer cannot have a document without a whole key.
-    if (table.keyColumns.some(({ name }) => row[name] === null)) return;
+    if (lacksKey(row)) return;
     const text = keyText(table, row);
     const after = documentAfter(before, event);
-    if (after !== null && keyText(table, rowOf(watched, after)) === text) return;
+    const rowAfter = after && rowOf(watched, after);
+    if (rowAfter !== null && keyText(table, rowAfter) === text) return;
+    if (rowAfter !== null && lacksKey(rowAfter)) {
+      // As by a migration that renames the column, and deletes nothing.
+      interrupted.set(table.name, NO_KEY);
+      return;
+    }
     const deletedAt = changeTime(rowTime(table, row), event.wallTime.getTime());
     const ofTable = tombstones.getOrInsertComputed(table.name, () => new Map());
     const earlier = ofTable.get(text);

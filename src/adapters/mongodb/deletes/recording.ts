@@ -12,6 +12,7 @@ import { Deadline } from "../driver/deadline.ts";
 import {
   hasCode,
   isPassing,
+  NAMESPACE_NOT_FOUND,
   orNull,
   SNAPSHOT_TOO_OLD,
   SNAPSHOT_UNAVAILABLE,
@@ -242,8 +243,6 @@ function startOf({ token, tables }: RecorderState): StreamStart {
 }
 
 // Without a pre-image the event of a delete names no key. Collections keep pre-images on request, from MongoDB 6.0 on.
-
-const NAMESPACE_NOT_FOUND = 26;
 
 /** Has a collection keep pre-images, unless it does or does not exist. Throws `schema_conflict` when MongoDB refuses. */
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {

@@ -14,6 +14,8 @@ import {
 } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 
+/** There is no such collection. */
+export const NAMESPACE_NOT_FOUND = 26;
 /** A write met a concurrent write of another transaction. */
 export const WRITE_CONFLICT = 112;
 /** A write met the same key in a unique index. */

@@ -29,6 +29,7 @@ import {
 import type { VersionedDeps } from "../driver/versions.ts";
 import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
+import { assertThere } from "./table-states.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
 import { mayInsert, setNumber, type Upsert, withTime } from "./upserts.ts";
 
@@ -93,7 +94,8 @@ export class RowWrites {
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const { isFilling, learnt } = this.#options;
     if (learnt.meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
-    const nowMs = await readNowMs(this.#deps);
+    const { db } = this.#deps;
+    const [nowMs] = await Promise.all([readNowMs(this.#deps), assertThere(db, this.#table.name)]);
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;

@@ -17,6 +17,7 @@ import { storeValue } from "./column-values.ts";
 import { RowReader } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import { layoutOf, projectionOf, storedKey } from "./table-layout.ts";
+import { assertThere } from "./table-states.ts";
 import { REFUSALS } from "./upsert-sender.ts";
 import { storedFields, type Upsert } from "./upserts.ts";
 
@@ -146,6 +147,7 @@ export async function changeRowsBy(
 ): Promise<number> {
   const column = columnOf(table, columnName);
   if (column === null) return 0;
+  await assertThere(db, table.name);
   const rows = db.collection(table.name);
   const filter = { [columnName]: storeValue(column, value) };
   const options = { session: tx };

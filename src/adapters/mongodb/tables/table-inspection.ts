@@ -15,7 +15,7 @@ import {
   neededIndexes,
   widthProblems,
 } from "./table-indexes.ts";
-import { hasNumbers } from "./table-layout.ts";
+import { hasNumbers, layoutOf } from "./table-layout.ts";
 
 export const TABLE_DEFINITIONS: InternalCollection = { name: "repsync_tables" };
 
@@ -58,6 +58,8 @@ export interface Inspection {
   readonly definition: TableDefinition | null;
   /** True where another program's documents came first: they and their fields stay as they are. */
   readonly isForeign: boolean;
+  /** True where it was never prepared, or another program has made the collection anew since, without the index on the key. */
+  readonly isNew: boolean;
   readonly hasRows: boolean;
   /** The indexes that stay. */
   readonly indexes: readonly IndexDescriptionInfo[];
@@ -83,7 +85,9 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
   const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
   const indexes = all.filter((index) => !former.includes(index));
   const formerIndexes = former.flatMap(({ name }) => name ?? []);
-  const found = { table, definition, isForeign, hasRows, indexes, formerIndexes };
+  const hasIndex = findIndex({ table, indexes }, layoutOf(table).keyIndex) !== undefined;
+  const isNew = definition === null || !hasIndex;
+  const found = { table, definition, isForeign, isNew, hasRows, indexes, formerIndexes };
   const kindProblems = collectionProblems(info);
   const problems = [...widthProblems(table), ...kindProblems, ...indexProblems(found)];
   const makesIndexes = neededIndexes(table).some((keys) => findIndex(found, keys) === undefined);
@@ -96,7 +100,7 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
       problems.push(DROPPED_NAME);
     }
     problems.push(...(await keyProblems(collection, found)));
-    if (definition === null) problems.push(...(await valueProblems(collection, table)));
+    if (isNew) problems.push(...(await valueProblems(collection, table)));
     const hadNumbers = definition?.has_numbers === true;
     if (isForeign) problems.push(...(await foreignProblems(collection, table, hadNumbers)));
   }

@@ -8,7 +8,7 @@ import { COUNTERS, makeCollections, reserveNumbers, takeNumbers } from "../drive
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { asAppErrors, DUPLICATE_KEY, hasCode, orNull } from "../driver/errors.ts";
 import { VERSIONS } from "../driver/versions.ts";
-import { findIndex, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
+import { findIndex, hintOf, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
 import {
   type Inspection,
   inspectTables,
@@ -48,7 +48,7 @@ export async function prepareTables(
   await asAppErrors(prepared);
 }
 
-/** Tables in whose place is a collection without their indexes, or a view. */
+/** Tables in whose place is a collection without the indexes that were noted, or a view. */
 export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<readonly Table[]> {
   const name = { $in: tables.map((table) => table.name) };
   const there = await db.listCollections({ name }).toArray();
@@ -57,7 +57,9 @@ export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<r
       const found = there.find((one) => one.name === table.name);
       if (found?.type !== "collection") return found !== undefined;
       const indexes = await db.collection(table.name).indexes();
-      return neededIndexes(table).some((keys) => findIndex({ table, indexes }, keys) === undefined);
+      return neededIndexes(table).some(
+        (keys) => findIndex({ table, indexes }, keys)?.name !== hintOf(db, table, keys),
+      );
     }),
   );
   return tables.filter((_, i) => lacks[i]);
@@ -74,7 +76,8 @@ async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
     // Before the index of the order is made.
     if (keys === layoutOf(table).keyIndex) await alignTimes(collection, inspection);
   }
-  if (hasNumbers(table) && inspection.hasRows && definition?.has_numbers !== true) {
+  const isNumbered = definition?.has_numbers === true && !inspection.isNew;
+  if (hasNumbers(table) && inspection.hasRows && !isNumbered) {
     await reserveIds(db, collection);
     await numberRows(db, collection);
   }

@@ -39,7 +39,7 @@ import {
 import { RowReader, readPosition } from "./row-reader.ts";
 import { hintOf } from "./table-indexes.ts";
 import { type IndexKeys, layoutOf, type TableLayout } from "./table-layout.ts";
-import { type TableState, TableStates } from "./table-states.ts";
+import { assertThere, type TableState, TableStates } from "./table-states.ts";
 
 interface Reading {
   readonly layout: TableLayout;
@@ -96,7 +96,7 @@ export class TableReader {
   async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
     const layout = layoutOf(table);
     const wanted = keys.map((row) => this.#places.keyOf(layout, row));
-    const found = await readSnapshot(this.#deps, (tx) =>
+    const found = await this.#readSnapshot(table, (tx) =>
       readByKeys(this.#deps.db, layout, wanted, tx),
     );
     const reader = readerOf(table, columns);
@@ -116,7 +116,7 @@ export class TableReader {
     const after = afterKey && this.#places.keyOf(layout, afterKey);
     const through = throughKey && this.#places.keyOf(layout, throughKey);
     const range = { after, through, limit: query.limitRows };
-    const { rows } = await readSnapshot(this.#deps, (tx) =>
+    const { rows } = await this.#readSnapshot(layout.table, (tx) =>
       this.#find(layout.table, readKeyRange(this.#deps.db, layout, range, tx), query),
     );
     return { rows, totalRows: null, cursor: null };
@@ -253,8 +253,22 @@ export class TableReader {
       if (state !== null) state.hasDates = isMixed;
       return await work({ layout, tx, sinceTime, state, sequence, isMixed });
     };
-    if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null), deadline);
+    if (!isOfState) {
+      return await this.#readSnapshot(layout.table, (tx) => read(tx, null), deadline);
+    }
     return await readCommitted(this.#deps, () => this.#states.read(name, read), deadline);
+  }
+
+  async #readSnapshot<T>(
+    { name }: Table,
+    read: (tx: ClientSession) => Promise<T>,
+    deadline?: Deadline,
+  ): Promise<T> {
+    const readThere = async (tx: ClientSession) => {
+      const [found] = await Promise.all([read(tx), assertThere(this.#deps.db, name)]);
+      return found;
+    };
+    return await readSnapshot(this.#deps, readThere, deadline);
   }
 
   #knownTotal({ sequence }: Reading): number | null {

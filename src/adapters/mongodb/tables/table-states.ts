@@ -90,6 +90,12 @@ const NEWEST = { readConcern: { level: "local" } } as const;
 /** More than there are shards. */
 const MAX_DOCUMENTS = 1_000;
 
+/** Throws where no plain collection has the name: a read would find no rows there, and a write make one without indexes. */
+export async function assertThere(db: Db, tableName: string): Promise<void> {
+  const pipeline = [{ $collStats: { count: {} } }];
+  await db.command({ aggregate: tableName, pipeline, cursor: {}, ...NEWEST });
+}
+
 /** Changes with every write of any program to a table. */
 async function readActivity(db: Db, tableName: string): Promise<string> {
   // A cursor of the driver would take twice as long.

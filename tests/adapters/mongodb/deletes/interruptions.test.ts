@@ -51,6 +51,17 @@ const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interrup
       await db.collection("others").rename("items", { dropTarget: true });
     },
   ],
+  ...(
+    [
+      ["is removed", { $unset: { k: "" } }],
+      ["is renamed", { $rename: { k: "former" } }],
+      ["is emptied", { $set: { k: null } }],
+    ] as const
+  ).map(([how, update]): (typeof INTERRUPTIONS)[number] => [
+    `a key column that ${how}`,
+    "rows lost a column of their key",
+    ({ db }) => db.collection("items").updateOne({ k: "a" }, update),
+  ]),
   [
     "a row with two forms that make an event too large",
     "a row was replaced that is too large for an event",

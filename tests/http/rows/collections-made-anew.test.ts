@@ -1,0 +1,118 @@
+// Collections of MongoDB that a migration of an application takes away, makes anew or changes while a service goes on serving. D-14.6.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { type Db, MongoClient } from "mongodb";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { jsonBody } from "../reputation/people.ts";
+import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
+import { keepResource, releaseResources } from "../support/resources.ts";
+import { type RunApp, startRunApp } from "../sync-runs/support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ITEMS: TableEntry = {
+  timestamp_column: "at",
+  upsert_key: ["k"],
+  columns: {
+    id: { type: "integer", auto_increment: true },
+    k: { type: "text" },
+    v: { type: "text" },
+    at: { type: "datetime" },
+  },
+};
+const { id: _, ...unnumbered } = ITEMS.columns;
+const DELETED: TableEntry = { ...ITEMS, columns: unnumbered, deletes: true };
+const OLD = "2026-01-01T00:00:00";
+
+interface Ends {
+  readonly local: RunApp;
+  readonly remote: RunApp;
+  /** The database here as the application sees it. */
+  readonly db: Db;
+  readonly url: string;
+}
+
+/** Two ends with the rows a, b and c. */
+async function startEnds(entry: TableEntry): Promise<Ends> {
+  const tables = { items: entry };
+  const remote = await startRunApp({ tables, env: { STORAGE_URL: await SQLITE_FILE.makeUrl() } });
+  const url = await MONGODB.makeUrl();
+  const env = { STORAGE_URL: url, SYNC_REMOTE_URL: remote.url };
+  const local = await startRunApp({ tables, env });
+  const client = new MongoClient(url, { writeConcern: { w: "majority" } });
+  keepResource(() => client.close());
+  const records = ["a", "b", "c"].map((k) => ({ k, v: "1", at: `${OLD}Z` }));
+  await local.push("items", { records });
+  expect((await local.trigger()).json["status"]).toBe("success");
+  return { local, remote, db: client.db(), url };
+}
+
+async function expectRows(ends: readonly RunApp[], ...expected: readonly string[]): Promise<void> {
+  for (const end of ends) {
+    expect((await end.rows("items")).map(({ k, v }) => `${k} ${v}`)).toEqual([...expected]);
+  }
+}
+
+function later(): string {
+  return new Date().toISOString().slice(0, -1);
+}
+
+onBackends([MONGODB], "a collection that a migration changes", () => {
+  test("D-14.6 while it is renamed away, nothing is moved, and none is made; one that takes its name is prepared", async () => {
+    const { local, remote, db } = await startEnds(ITEMS);
+    await db.collection("items").rename("items_old");
+    await remote.push("items", { records: [{ k: "d", v: "1", at: `${later()}Z` }] });
+    const { json } = await local.trigger();
+    expect(json["error"]).toContain("NamespaceNotFound");
+    expect((await local.push("items", { records: [{ k: "e", at: null }] })).status).toBe(500);
+    const repair = jsonBody({ table: "items", repair: "push", delete: true });
+    expect((await local.ask("/compare", repair)).status).toBe(500);
+    await local.lookAtRegistry();
+    expect(await db.listCollections({ name: "items" }).toArray()).toEqual([]);
+    const copied = [{ $match: { k: { $ne: "c" } } }, { $out: "items_new" }];
+    await db.collection("items_old").aggregate(copied).toArray();
+    await db.collection("items_new").updateOne({ k: "a" }, { $set: { v: "2", at: later() } });
+    await db.collection("items_new").insertOne({ id: 50, k: "f", v: "1", at: later() });
+    await db.collection("items_new").rename("items");
+    await local.lookAtRegistry();
+    await local.push("items", { records: [{ k: "e", v: "1", at: `${later()}Z` }] });
+    expect((await db.collection("items").findOne({ k: "e" }))?.["id"]).toBe(51);
+    expect((await local.trigger({ full: true })).json["status"]).toBe("success");
+    await expectRows([local, remote], "a 2", "b 1", "c 1", "d 1", "e 1", "f 1");
+  });
+
+  for (const [what, change] of [
+    ["a view", (db: Db) => db.createCollection("items", { viewOn: "items_old", pipeline: [] })],
+    ["a collection with keys of another type", insertNumbers],
+  ] as const) {
+    test(`D-14.6 ${what} in its place is not taken, also by a start`, async () => {
+      const { local, remote, db, url } = await startEnds(ITEMS);
+      await db.collection("items").rename("items_old");
+      await change(db);
+      await local.lookAtRegistry();
+      expect((await local.trigger()).json["error"]).toContain("MongoDB refused the request");
+      await expectRows([remote], "a 1", "b 1", "c 1");
+      await local.stop();
+      const again = startRunApp({ tables: { items: ITEMS }, env: { STORAGE_URL: url } });
+      await expect(again).rejects.toThrow('Table "items"');
+    });
+  }
+
+  test("D-7.6 a key column that is renamed, and renamed back, deletes nothing at either end", async () => {
+    const { local, remote, db } = await startEnds(DELETED);
+    await db.collection("items").dropIndexes();
+    await db.collection("items").updateMany({}, { $rename: { k: "key" } });
+    await db.collection("items").updateMany({}, { $rename: { key: "k" } });
+    await local.lookAtRegistry();
+    expect((await local.trigger()).json["error"]).toContain("compare the table and repair it");
+    await expectRows([local, remote], "a 1", "b 1", "c 1");
+    await local.ask("/compare", jsonBody({ table: "items", repair: "push" }));
+    await db.collection("items").deleteOne({ k: "c" });
+    expect((await local.trigger()).json["status"]).toBe("success");
+    await expectRows([local, remote], "a 1", "b 1");
+  });
+});
+
+async function insertNumbers(db: Db): Promise<void> {
+  await db.collection("items").insertMany([1, 2].map((k) => ({ k, v: "1", at: later() })));
+}
