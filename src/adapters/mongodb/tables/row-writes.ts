@@ -31,7 +31,7 @@ import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows
 import { hasNumbers } from "./table-layout.ts";
 import { assertThere } from "./table-states.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
-import { mayInsert, setNumber, type Upsert, withTime } from "./upserts.ts";
+import { mayInsert, onlyChanges, setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** Margin of lateness: a commit takes time to become visible, and runs have clocks of their own. */
 const MARGIN_MS = 5_000;
@@ -175,6 +175,8 @@ export class RowWrites {
     const isUnread = this.#options.isFilling && !hasTombstones;
     const keys = isUnread ? [] : this.#keysOf(upserts);
     const rows = await findStored(this.#deps, table, { keys, columns: table.pushColumns }, tx);
+    // Deciding changes the rows. A key that occurs twice has another row by then.
+    const before = new Map(this.#isForChanges && !this.#options.ordered ? rows : []);
     // Tombstones are listed in the order of records.
     const records = hasTombstones ? upserts.toSorted(byIndex) : upserts;
     const steps = decideWrite(
@@ -191,7 +193,14 @@ export class RowWrites {
     const decision = await turns.run(steps);
     await this.#number(decision.added);
     await this.#clear(decision, tx);
-    return { ...decision, sent: this.#sentOf(upserts, decision) };
+    const added = new Set(decision.added);
+    const sent: Upsert[] = [];
+    for (const upsert of this.#sentOf(upserts, decision)) {
+      if (turns.isOver) await turns.next();
+      const here = added.has(upsert) ? undefined : before.get(upsert.keyText);
+      sent.push(here === undefined ? upsert : onlyChanges(table, upsert, here.row));
+    }
+    return { ...decision, sent };
   }
 
   /**
@@ -221,12 +230,17 @@ export class RowWrites {
     upserts: readonly Upsert[],
     { sent, failures }: WriteDecision<Upsert>,
   ): readonly Upsert[] {
-    if (this.#conflict !== "newer" && this.#options.rule.stamps === undefined) {
+    if (!this.#isForChanges) {
       const failed = new Set(failures.map(({ index }) => index));
       return upserts.filter(({ index }) => !failed.has(index));
     }
     const byPosition = new Map(sent.map((upsert) => [upsert.index, upsert]));
     return upserts.flatMap(({ index }) => byPosition.get(index) ?? []);
+  }
+
+  /** True where the rows in the snapshot decide what is sent of each. */
+  get #isForChanges(): boolean {
+    return this.#conflict === "newer" || this.#options.rule.stamps !== undefined;
   }
 
   #target(tx: ClientSession) {

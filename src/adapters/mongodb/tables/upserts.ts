@@ -2,6 +2,7 @@
 import { BSON, type Document, type Long } from "mongodb";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../domain/sync/rows/row-time.ts";
+import { changedColumns } from "../../../domain/sync/rows/write-decision.ts";
 import type { Column, ColumnValue, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Steps } from "../../../ports/runtime/turns.ts";
 import type { RowWrite, WriteFailure } from "../../../ports/tables/table-writes.ts";
@@ -72,6 +73,15 @@ export function* planUpserts(table: Table, writes: readonly RowWrite[]): Steps<U
 export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
   const row = { ...upsert.row, [table.timestampColumn ?? ""]: time };
   return makeUpsert(table, { ...upsert, row });
+}
+
+/** Without the columns that are as they were: another program may have written them with other BSON types. */
+export function onlyChanges(table: Table, upsert: Upsert, before: Row): Upsert {
+  const changed = new Set(changedColumns(table, upsert.row, before));
+  const columnOf = (field: string) => (field === UNPARSED_FIELD ? table.timestampColumn : field);
+  const fields = Object.entries(upsert.update["$set"]);
+  const $set = Object.fromEntries(fields.filter(([name]) => changed.has(columnOf(name) ?? "")));
+  return { ...upsert, update: { ...upsert.update, $set } };
 }
 
 /** True for a record that may be new. */

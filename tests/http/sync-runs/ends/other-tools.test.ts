@@ -2,11 +2,17 @@
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
-import { MongoClient } from "mongodb";
+import { Decimal128, MongoClient, ObjectId } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
-import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
+import {
+  MONGODB,
+  onBackends,
+  onEveryBackend,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../../support/backends.ts";
 import { keepResource, releaseResources } from "../../support/resources.ts";
 import { startPair, startRunApp } from "../support/run-apps.ts";
 
@@ -147,6 +153,35 @@ onEveryBackend("rows in forms of another program", (backend) => {
       }
     },
   );
+});
+
+onBackends([MONGODB], "a document of an application", (backend) => {
+  test("D-4.7 a run that changes some of its columns leaves the others in their BSON types, and adds no fields", async () => {
+    const url = await backend.makeUrl();
+    const { made_at: _, ...others } = SHELVES.columns;
+    const text = { type: "text" } as const;
+    const columns = { ...others, owner: text, price: { type: "numeric" }, note: text, more: text };
+    const tables: Record<string, TableEntry> = { shelves: { ...SHELVES, columns } as TableEntry };
+    const remote = await startRunApp({ tables });
+    const local = await startRunApp({
+      tables,
+      env: { STORAGE_URL: url, SYNC_REMOTE_URL: remote.url },
+    });
+    const client = new MongoClient(url);
+    keepResource(() => client.close());
+    const shelves = client.db().collection("shelves");
+    const owner = new ObjectId();
+    const own = { name: "a", owner, price: Decimal128.fromString("1.50"), extra: { tags: [1] } };
+    await shelves.insertOne({ ...own, note: "old", updated_at: new Date("2024-01-01T10:00:00Z") });
+    expect((await local.trigger()).json["status"]).toBe("success");
+    const [row = {}] = await remote.rows("shelves");
+    const changed = { note: "new", updated_at: "2024-01-02T10:00:00Z" };
+    await remote.push("shelves", { records: [{ ...row, ...changed }] });
+    expect((await local.trigger()).json["status"]).toBe("success");
+    const { _id, ...now } = (await shelves.findOne()) ?? {};
+    expect(now).toEqual({ ...own, note: "new", updated_at: "2024-01-02T10:00:00" });
+    expect(await local.rows("shelves")).toEqual([...(await remote.rows("shelves"))]);
+  });
 });
 
 onBackends([SQLITE_FILE, POSTGRESQL], "a column that an application renames", (backend) => {
