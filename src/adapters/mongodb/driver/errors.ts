@@ -136,6 +136,8 @@ export async function orNull<T>(work: Promise<T>, ...codes: readonly number[]): 
 /** The server's name of an error, such as `Unauthorized`; holds no value and no address. */
 function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
+  // Every hint names an index that a start made sure of.
+  if (error.message.includes("hint provided")) return "an index of repsync is missing";
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
