@@ -152,6 +152,24 @@ onBackends(
   },
 );
 
+onBackends([SQLITE_FILE, POSTGRESQL], "a view in the place of a table", (backend) => {
+  test("D-14.6 is not used, and a start refuses it", async () => {
+    const options = { tables: { items: ITEMS }, env: { STORAGE_URL: await backend.makeUrl() } };
+    const app = await startRunApp(options);
+    await app.push("items", { records: [{ name: "a", price: "1.5" }] });
+    const sql = connect(options.env.STORAGE_URL);
+    const view = isPostgres(options.env.STORAGE_URL) ? "public.items" : "items";
+    await sql.unsafe(
+      `alter table items rename to former; create view ${view} as select * from former`,
+    );
+    await app.lookAtRegistry();
+    const pulled = await app.pull("items");
+    const text = "its name belongs to a view in the database";
+    expect([pulled.status, pulled.json["error"]]).toEqual([400, expect.stringContaining(text)]);
+    await expect(startRunApp(options)).rejects.toThrow(text);
+  });
+});
+
 onBackends([MONGODB], "a collection in the place of a table", (backend) => {
   test("D-14.6 is prepared anew, with its deletes; a view there is not used", async () => {
     const STORAGE_URL = await backend.makeUrl();

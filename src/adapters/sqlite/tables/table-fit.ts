@@ -72,7 +72,8 @@ export function examineTable(database: SqliteDatabase, table: Table): ExaminedTa
   const found = findTable(database, table.name);
   const problems = found === null ? [] : tableProblems(database, table, found);
   const isForeign = found?.isForeign === true;
-  const isReplaced = problems.length > 0 && !isForeign && !found?.hasRows;
+  const isOwn = found?.kind === "table" && !isForeign;
+  const isReplaced = problems.length > 0 && isOwn && !found.hasRows;
   const refusal = { tableName: table.name, isForeign, problems: isReplaced ? [] : problems };
   return { table, found, refusal, isReplaced };
 }
