@@ -147,8 +147,8 @@ async function makeServices(config: Config, opened: OpenedStore) {
   const traffic = new TrafficMeter({ ...counted, clock, timer, logger });
   const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
   /** Makes the tables of a registry in the store. Throws `AppError`. */
-  const prepareTables = async (tables: Registry) => {
-    await storage.tables.prepare([...tables.values()]);
+  const prepareTables = async (tables: Registry, isServed = false) => {
+    await storage.tables.prepare([...tables.values()], isServed);
     await beginStamps(sync, tables.values());
   };
   return {

@@ -105,9 +105,10 @@ export interface TableStore {
    * safe when several instances do it at once. Throws `schema_conflict`, before anything was changed, with the table in double
    * quotes and what to do, when a change of the registry would lose data or break a promise: another type of a column or another
    * upsert key while the table has rows, a new column that may not be null in a table with rows, or a dropped `username` while rows
-   * of people have one. D-2.4, D-8.2.
+   * of people have one. D-2.4, D-8.2. With `isServed`, also where an empty table would be made anew: another program may be about
+   * to fill it.
    */
-  prepare(tables: readonly Table[]): Promise<void>;
+  prepare(tables: readonly Table[], isServed?: boolean): Promise<void>;
 
   /**
    * Those that are there and lack what `prepare` made on them, or columns, or have columns of other types, as after another program

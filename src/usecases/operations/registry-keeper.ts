@@ -16,8 +16,8 @@ interface RegistryKeeperDeps extends LeaseDeps {
   readonly registry: LiveRegistry;
   readonly source: RegistrySource;
   readonly storage: { readonly tables: Pick<TableStore, "disturbed"> };
-  /** Makes tables in the store. Throws `AppError`. */
-  prepareTables(registry: Registry): Promise<void>;
+  /** Makes tables in the store, or with `isServed` what served ones lack. Throws `AppError`. */
+  prepareTables(registry: Registry, isServed: boolean): Promise<void>;
   readonly ids: Ids;
 }
 
@@ -125,7 +125,7 @@ export class RegistryKeeper {
     if (disturbed === null) return;
     try {
       const tables = new Map(disturbed.map((table) => [table.name, table]));
-      if (tables.size > 0) await this.#prepare(tables);
+      if (tables.size > 0) await this.#prepare(tables, true);
     } catch (error) {
       if (isAppError(error, "schema_conflict")) registry.stop(disturbed, error.message);
       throw error;
@@ -136,11 +136,11 @@ export class RegistryKeeper {
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
-  async #prepare(registry: Registry): Promise<void> {
+  async #prepare(registry: Registry, isServed = false): Promise<void> {
     const { ids } = this.#deps;
     const lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
     try {
-      await this.#deps.prepareTables(registry);
+      await this.#deps.prepareTables(registry, isServed);
     } finally {
       await lease.release();
     }

@@ -107,6 +107,17 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect((await app.pull("items")).status).toBe(200);
   });
 
+  test("D-14.6 an empty one is left as another program makes it", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const app = await startRunApp({ tables: { items: ITEMS }, env: { STORAGE_URL } });
+    const sql = connect(STORAGE_URL);
+    await sql.unsafe("alter table items rename column price to cost");
+    await app.lookAtRegistry();
+    await sql.unsafe("insert into items (name, cost) values ('a', '1.50')");
+    await app.lookAtRegistry();
+    expect((await app.pull("items")).json["error"]).toContain(STOPPED);
+  });
+
   test("D-14.6 a table with a column of another type is not used, and a run goes on with the others", async () => {
     const remote = await backend.makeUrl();
     const tables = { items: ITEMS, versions: VERSIONS };

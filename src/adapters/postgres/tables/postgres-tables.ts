@@ -62,11 +62,9 @@ export class PostgresTables implements TableStore {
     return this.#database.turns();
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
-    await prepareTables(
-      this.#database,
-      tables.map((table) => this.layout(table)),
-    );
+  async prepare(tables: readonly Table[], isServed = false): Promise<void> {
+    const layouts = tables.map((table) => this.layout(table));
+    await prepareTables(this.#database, layouts, isServed);
   }
 
   async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {

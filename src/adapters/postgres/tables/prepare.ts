@@ -38,10 +38,11 @@ on conflict (name) do update set entry = excluded.entry, deletes = excluded.dele
 export async function prepareTables(
   database: PostgresDatabase,
   layouts: readonly Layout[],
+  isServed: boolean,
 ): Promise<void> {
   await database.makeSchema();
   await database.change("tables.prepare", async (tx) => {
-    for (const examined of await examineTables(tx, layouts)) await prepare(tx, examined);
+    for (const examined of await examineTables(tx, layouts, isServed)) await prepare(tx, examined);
   });
 }
 

@@ -54,9 +54,15 @@ const SHOWN_TYPES: Readonly<Record<string, string>> = {
 export async function examineTables(
   tx: ServerTransaction,
   layouts: readonly Layout[],
+  isServed = false,
 ): Promise<readonly ExaminedTable[]> {
   const found = await findTables(tx, layouts);
-  const examined = layouts.map((layout, i) => ({ layout, found: found[i] as Found }));
+  const examined = layouts.map((layout, i) => {
+    const { table, ...others } = found[i] as Found;
+    // An empty table of repsync may be made anew, but for one that is served.
+    const there = table && { ...table, hasRows: table.hasRows || isServed };
+    return { layout, found: { ...others, table: there } };
+  });
   const refusals = [];
   for (const { layout, found } of examined) {
     const tableName = layout.table.name;

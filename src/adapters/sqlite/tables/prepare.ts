@@ -42,8 +42,9 @@ export function prepareOwnTables(database: SqliteDatabase): void {
 export function examineTables(
   database: SqliteDatabase,
   tables: readonly Table[],
+  isServed = false,
 ): readonly ExaminedTable[] {
-  const examined = tables.map((table) => examineTable(database, table));
+  const examined = tables.map((table) => examineTable(database, table, isServed));
   refuseTables(
     examined.map(({ refusal }) => refusal),
     CHANGE_ADVICE,
@@ -52,8 +53,12 @@ export function examineTables(
 }
 
 /** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; the caller then rolls back. */
-export function prepareTables(database: SqliteDatabase, tables: readonly Table[]): void {
-  for (const examined of examineTables(database, tables)) prepareTable(database, examined);
+export function prepareTables(
+  database: SqliteDatabase,
+  tables: readonly Table[],
+  isServed = false,
+): void {
+  for (const one of examineTables(database, tables, isServed)) prepareTable(database, one);
   prepareVersions(
     database,
     tables.filter(isOfPeople).map(({ name }) => name),

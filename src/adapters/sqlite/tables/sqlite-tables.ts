@@ -74,13 +74,13 @@ export class SqliteTables implements TableStore {
     this.#database = database;
   }
 
-  async prepare(tables: readonly Table[]): Promise<void> {
+  async prepare(tables: readonly Table[], isServed = false): Promise<void> {
     const known = this.#prepared;
     const now = await this.#database.write((body) => {
       const isSame = schemaVersion(this.#database) === known.version;
       const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
       const changed = tables.filter((table) => !isKnown(table));
-      prepareTables(this.#database, changed);
+      prepareTables(this.#database, changed, isServed);
       for (const { name } of changed) body.noteChanged(name);
       const made = changed.map((table) => [table.name, this.#made(table)] as const);
       return {

@@ -68,8 +68,14 @@ export interface FoundTable {
 const INDEX_SQL = "SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = ?";
 
 /** Within a read or a write. */
-export function examineTable(database: SqliteDatabase, table: Table): ExaminedTable {
-  const found = findTable(database, table.name);
+export function examineTable(
+  database: SqliteDatabase,
+  table: Table,
+  isServed: boolean,
+): ExaminedTable {
+  const there = findTable(database, table.name);
+  // An empty table of repsync may be made anew, but for one that is served.
+  const found = there && { ...there, hasRows: there.hasRows || isServed };
   const problems = found === null ? [] : tableProblems(database, table, found);
   const isForeign = found?.isForeign === true;
   const isOwn = found?.kind === "table" && !isForeign;
