@@ -11,7 +11,7 @@ import { AppError } from "../domain/shared/errors.ts";
 import { MAX_WAITING_PASSWORDS, PASSWORD_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { erasedNameText } from "../domain/sync/people/name-facts.ts";
 import { LearnedSizes } from "../domain/sync/run/pacing.ts";
-import { findTable, type Registry } from "../domain/sync/table/table.ts";
+import { findTable, type Registry, type Table } from "../domain/sync/table/table.ts";
 import type { Mac, PasswordHasher } from "../ports/crypto/crypto.ts";
 import type { DocumentStore } from "../ports/documents.ts";
 import type { Clock, Logger, Timer } from "../ports/runtime/runtime.ts";
@@ -243,12 +243,16 @@ export function makeReputation(
   registry: Registry,
   { mac, auditKey, nameKey, makeAlert }: ReputationOptions,
 ): Reputation {
+  const tableOf = (name: string): Table => {
+    if (!registry.stopped?.has(name)) return findTable(registry, name);
+    throw new AppError("store_unavailable", `The table ${name} is not as it was prepared`);
+  };
   const people = {
     get profiles() {
-      return findTable(registry, "profiles");
+      return tableOf("profiles");
     },
     get platformAccounts() {
-      return findTable(registry, "platform_accounts");
+      return tableOf("platform_accounts");
     },
   };
   const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));

@@ -93,10 +93,11 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
       const { local, remote, db, url } = await startEnds(ITEMS);
       await db.collection("items").rename("items_old");
       await change(db);
-      await local.lookAtRegistry();
       expect((await local.trigger()).json["error"]).toContain(
         `MongoDB refused the request: ${reason}`,
       );
+      await local.lookAtRegistry();
+      expect((await local.trigger()).json["error"]).toContain('Table "items"');
       await expectRows([remote], "a 1", "b 1", "c 1");
       await local.stop();
       const again = startRunApp({ tables: { items: ITEMS }, env: { STORAGE_URL: url } });
