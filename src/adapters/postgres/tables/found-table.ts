@@ -73,7 +73,7 @@ export interface FoundTable {
   readonly mayTrigger: boolean;
   /** True where rows come by logical replication, which fires no statement triggers. */
   readonly isReplicated: boolean;
-  /** False also when repsync cannot look because of an obstacle. */
+  /** True also when repsync cannot look because of an obstacle. */
   readonly hasRows: boolean;
 }
 
@@ -106,9 +106,11 @@ where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs i
   select from unnest(i.indkey::int2[], i.indcollation::oid[], i.indclass::oid[]) as k(attnum, collated, class)
   join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum join pg_opclass as p on p.oid = k.class
   where k.collated <> a.attcollation or not p.opcdefault)`;
+export const SHARES_ROWS =
+  "it shares rows with other tables: they are its partitions, or inherit from it, or it from them";
 const OBSTACLES = `
 select text from (values
-  ('it shares rows with other tables: they are its partitions, or inherit from it, or it from them', exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
+  (${literal(SHARES_ROWS)}, exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
   ('a crash of the server empties it, as it is unlogged', c.relpersistence <> 'p'),
   ('rules rewrite what is written', exists (select from pg_rewrite where ev_class = c.oid)),
   ('policies hide rows of it', row_security_active(c.oid)),
@@ -136,9 +138,7 @@ export async function findTables(
   const names = textList(layouts.map(({ table }) => table.name));
   const kept = new Map<unknown, readonly unknown[]>();
   for (const [name, ...line] of isUsed ? await tx.query(KEPT, [names]) : []) kept.set(name, line);
-  const looked = new Map(
-    (await tx.query(LOOK, [textList(layouts.map(({ name }) => name))])) as [unknown, unknown][],
-  );
+  const looked = await lookAt(tx, layouts);
   return await Promise.all(
     layouts.map(async ({ name, schema, table }) => {
       const [text, list] = kept.get(table.name) ?? [];
@@ -148,16 +148,31 @@ export async function findTables(
       return {
         kept: isOfSchema ? entry : null,
         list: isOfSchema && typeof list === "string" ? list : null,
-        table: typeof found === "string" ? await withRows(tx, name, found) : null,
+        table: found === undefined ? null : await withRows(tx, name, found),
       };
     }),
   );
 }
 
-async function withRows(tx: ServerTransaction, name: string, found: string): Promise<FoundTable> {
-  const table = JSON.parse(found) as Omit<FoundTable, "hasRows">;
+/** A table whose rows were not looked at, which may wait for whoever alters it. */
+export type SeenTable = Omit<FoundTable, "hasRows">;
+
+/** What has the names of tables, by name. */
+export async function lookAt(
+  tx: ServerTransaction,
+  layouts: readonly Layout[],
+): Promise<ReadonlyMap<unknown, SeenTable>> {
+  const found = await tx.query(LOOK, [textList(layouts.map(({ name }) => name))]);
+  return new Map(found.map(([name, text]) => [name, JSON.parse(String(text)) as SeenTable]));
+}
+
+async function withRows(
+  tx: ServerTransaction,
+  name: string,
+  table: SeenTable,
+): Promise<FoundTable> {
   const isReadable = table.kind === "table" && table.obstacles.length === 0;
-  const hasRows = isReadable && (await tx.first(`select exists (select from ${name})`)) === true;
+  const hasRows = !isReadable || (await tx.first(`select exists (select from ${name})`)) === true;
   return { ...table, hasRows };
 }
 
@@ -203,7 +218,7 @@ export function indexChanges(layout: Layout, found: Found): readonly string[] {
 }
 
 /** Another program's unique index on the upsert key, in any order of columns; undefined without one. */
-export function servingIndex({ table, keyIndex }: Layout, { indexes }: FoundTable) {
+export function servingIndex({ table, keyIndex }: Layout, { indexes }: SeenTable) {
   const others = indexes.filter(({ name, isUnique }) => isUnique && name !== keyIndex);
   return servingKey(table, others);
 }

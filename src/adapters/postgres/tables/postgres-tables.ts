@@ -17,6 +17,7 @@ import {
 import type { PostgresDatabase } from "../driver/database.ts";
 import { isRefusal } from "../driver/errors.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
+import { lookAt } from "./found-table.ts";
 import { Layout } from "./layout.ts";
 import {
   type Bounds,
@@ -28,7 +29,7 @@ import {
   readRows,
   sinceOf,
 } from "./page-reading.ts";
-import { isWholeNow, prepareTables } from "./prepare.ts";
+import { isWhole, prepareTables } from "./prepare.ts";
 import { findRows } from "./row-statements.ts";
 import { settle } from "./tombstones.ts";
 import { refusalOfRow } from "./write-steps.ts";
@@ -68,10 +69,14 @@ export class PostgresTables implements TableStore {
   }
 
   async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
-    const whole = await this.#database.read({ name: "tables.watched" }, (tx) =>
-      Promise.all(tables.map((table) => isWholeNow(tx, this.layout(table)))),
+    const layouts = tables.map((table) => this.layout(table));
+    const seen = await this.#database.read({ name: "tables.disturbed" }, (tx) =>
+      lookAt(tx, layouts),
     );
-    return tables.filter((_, i) => whole[i] === false);
+    return layouts.flatMap((layout) => {
+      const there = seen.get(layout.name);
+      return there === undefined || isWhole(layout, there) ? [] : [layout.table];
+    });
   }
 
   async page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {

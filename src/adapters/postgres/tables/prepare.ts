@@ -18,6 +18,9 @@ import {
   keyIndexTexts,
   MARK,
   orderIndexTexts,
+  type SeenTable,
+  SHARES_ROWS,
+  servingIndex,
   type TableEntryKept,
 } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
@@ -52,9 +55,8 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   const indexes = indexChanges(layout, found);
   const entryNow = JSON.stringify(entryOf(layout, found, kept));
   const isSame = there !== null && JSON.stringify(kept) === entryNow;
-  const isWhole =
-    indexes.length === 0 && lackingColumns(table, there).length === 0 && isWatched(layout, found);
-  if (isSame && isWhole) return;
+  const hasAll = indexes.length === 0 && there !== null && hasColumns(table, there.columns);
+  if (isSame && hasAll && isWatched(layout, found)) return;
   const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
   if (staysThere) {
     if (!isForeign(found)) await changeTable(tx, layout, there);
@@ -79,7 +81,7 @@ function triggerCount(layout: Layout): number {
 }
 
 const TRIGGERS = `
-select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled::text = $2::text)
+select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled::text in ('A', $2::text))
 from pg_class as c where c.oid = to_regclass($1::text) and not exists (select from pg_inherits where c.oid in (inhrelid, inhparent))`;
 
 /** What has the name of a prepared table: null for no table, or one that shares its rows; else whether its triggers fire. */
@@ -89,15 +91,15 @@ export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise
   return count === undefined ? null : Number(count) >= triggerCount(layout);
 }
 
-const COLUMNS = `
-select json_agg(json_build_object('name', attname, 'type', format_type(atttypid, atttypmod)))::text
-from pg_attribute where attrelid = to_regclass($1::text) and attnum > 0 and not attisdropped`;
-
-/** As `watchedNow`; also false where a column is missing, or of another type. */
-export async function isWholeNow(tx: ServerTransaction, layout: Layout): Promise<boolean | null> {
-  const isNow = await watchedNow(tx, layout);
-  const columns = isNow === true ? await tx.first(COLUMNS, [layout.name]) : null;
-  return typeof columns === "string" ? hasColumns(layout.table, JSON.parse(columns)) : isNow;
+/** False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire. */
+export function isWhole(layout: Layout, there: SeenTable): boolean {
+  const { keyIndex, orderIndex, table } = layout;
+  const { indexNames, kind, obstacles, triggers } = there;
+  if (obstacles.includes(SHARES_ROWS)) return true;
+  const hasKey = indexNames.includes(keyIndex) || servingIndex(layout, there) !== undefined;
+  const hasOrder = table.timestampColumn === null || indexNames.includes(orderIndex);
+  const isSound = kind === "table" && hasKey && hasOrder && triggers >= triggerCount(layout);
+  return isSound && hasColumns(table, there.columns);
 }
 
 /** Columns that the registry has dropped stay while they exist. */

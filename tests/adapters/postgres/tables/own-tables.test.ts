@@ -21,6 +21,22 @@ const DELETING = makeTable({ ...ENTRY, deletes: true });
 const REKEYED = makeTable({ ...ENTRY, upsert_key: ["v"], timestamp_column: null });
 const ROW = { k: "a", at: "2024-01-01T00:00:00Z", v: 1 };
 
+/** Tells whether the table is disturbed after what another program says, and after it is prepared again. */
+async function disturbedBy({ sql, url }: TestDatabase, statement: string, table: Table) {
+  const options = { clock: new SystemClock(), collections: COLLECTIONS };
+  const storage = await openPostgresStorage({ url, ...options });
+  const isDisturbed = async () => ((await storage.tables.disturbed?.([table])) ?? []).length > 0;
+  try {
+    await storage.tables.prepare([table]);
+    await sql.unsafe(statement);
+    const before = await isDisturbed();
+    await storage.tables.prepare([table]);
+    return [before, await isDisturbed()];
+  } finally {
+    await storage.close();
+  }
+}
+
 /** What a preparation says; null where it goes well. */
 async function prepared({ url }: TestDatabase, table: Table, schema = "public") {
   const options = { clock: new SystemClock(), collections: COLLECTIONS };
@@ -45,6 +61,38 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       expect(await entries()).toEqual(kept);
     }
   });
+
+  databaseTest(
+    "D-14.6 an empty one is made anew whose column got another type",
+    async (database) => {
+      const statement = "alter table public.items alter column v type int4";
+      expect(await disturbedBy(database, statement, ITEMS)).toEqual([true, false]);
+    },
+  );
+
+  databaseTest("D-14.6 an index that was dropped is made again", async (database) => {
+    const owned = "select indexname from pg_indexes where tablename = 'items'";
+    await prepared(database, ITEMS);
+    const names = (await database.sql.unsafe(owned).values()).flat();
+    expect(names).toHaveLength(2);
+    for (const name of names) {
+      const statement = `drop index public."${name}"`;
+      expect(await disturbedBy(database, statement, ITEMS)).toEqual([true, false]);
+    }
+  });
+
+  databaseTest(
+    "D-2.4, D-14.6 none is made anew whose rows cannot be looked at",
+    async (database) => {
+      await prepared(database, ITEMS);
+      const { sql } = database;
+      await sql`insert into public.items values ('a', now(), 1)`;
+      await sql.unsafe(`create rule kept as on delete to public.items do also select 1;
+        alter table public.items rename column v to w`);
+      expect(await prepared(database, ITEMS)).toContain('column "v" is missing in the database');
+      expect(await sql`select w::int4 from public.items`.values()).toEqual([[1]]);
+    },
+  );
 
   databaseTest(
     "D-12.2 one fits that has all columns of an index in its order",
