@@ -36,7 +36,7 @@ const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
 const READ_SERVER_FACTS = `
 select pg_catalog.json_build_object('version', ${setting("server_version_num")}::integer, 'shown', ${setting("server_version")},
   'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(),
-  'synchronous', ${setting("synchronous_commit")}, 'hasSchema', pg_catalog.to_regnamespace($1::pg_catalog.text) is not null,
+  'hasSchema', pg_catalog.to_regnamespace($1::pg_catalog.text) is not null,
   'name', pg_catalog.current_database(), 'role', current_user, 'searchPath', ${setting("search_path")},
   'deadlockMs', (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'))::text`;
 /** A `search_path` that names `pg_catalog`, but not first. */
@@ -55,14 +55,13 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   try {
     const problem = problemOf(serverFacts, address.schema);
     if (problem !== null) throw new AppError("invalid_request", problem);
-    const raisesDurability = !["on", "remote_apply"].includes(String(serverFacts["synchronous"]));
     const deadlockMs = Number(serverFacts["deadlockMs"]);
     const path = String(serverFacts["searchPath"]);
     const searchPath = CATALOG_BEHIND.test(path) ? path : null;
     const { schema } = address;
     const to = `to ${quoted(String(serverFacts["role"]))}`;
     const grants = `grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
-    const found = { driver, raisesDurability, searchPath, deadlockMs, grants };
+    const found = { driver, searchPath, deadlockMs, grants };
     const database = new PostgresDatabase({ ...options, ...found });
     return { database, schema };
   } catch (error) {

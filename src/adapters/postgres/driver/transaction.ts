@@ -18,8 +18,6 @@ export interface DatabaseSettings {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Replaces the server's time. */
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
-  /** True where a crash of the server could lose confirmed commits. */
-  readonly raisesDurability?: boolean;
   /** The role's `search_path` where `pg_catalog` is not first in it, else null. D-12.2. */
   readonly searchPath?: string | null;
   /** The server's `deadlock_timeout`, a second by default. */
@@ -50,7 +48,10 @@ const NOW = `select floor(extract(epoch from clock_timestamp()) * 1000)::int8`;
 /** Changes with a crash and with the server: then ids of transactions without traces are given anew. */
 const LIFE =
   "pg_catalog.concat(pg_catalog.pg_postmaster_start_time(), pg_catalog.pg_stat_get_bgwriter_stat_reset_time())";
-const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}`;
+/** Else a crash of the server could lose confirmed commits. The server or the role may get another setting at any time. */
+const RAISE_DURABILITY =
+  "case when current_setting('synchronous_commit') not in ('on', 'remote_apply') then set_config('synchronous_commit', 'on', true) end";
+const NOW_AND_ID = `${NOW}, pg_current_xact_id()::text, ${LIFE}, ${RAISE_DURABILITY}`;
 
 /** Reads the outcome of a transaction, and the server's life. */
 export const READ_STATUS = `select pg_catalog.pg_xact_status($1::pg_catalog.text::pg_catalog.xid8), ${LIFE}`;
@@ -198,7 +199,7 @@ export class ServerTransaction {
 
   async #begin(): Promise<void> {
     const { isOneMoment, isReadOnly, turn, statementMs } = this.#beginning;
-    const { raisesDurability = false, searchPath = null, storeClock } = this.#settings;
+    const { searchPath = null, storeClock } = this.#settings;
     const lockMs = this.#lockMs;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
@@ -212,7 +213,6 @@ export class ServerTransaction {
       ...(turn === "shared" ? [TAKE_TURN] : []),
       `set local row_security = off`,
       ...(searchPath === null ? [] : [searchFirst(searchPath)]),
-      ...(raisesDurability ? ["set local synchronous_commit = on"] : []),
     ];
     const silent = () => new Failure(new Error("The connection is silent"));
     const begun = this.#noting(this.#connection.script(settings.join("; ")));

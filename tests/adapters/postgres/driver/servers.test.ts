@@ -99,8 +99,9 @@ describe.skipIf(!postgresAvailable)("transactions on PostgreSQL", () => {
     "D-12.2 they wait for the disk, end with their call and are hidden no row from",
     async ({ sql, url }) => {
       const name = new URL(url).pathname.slice(1);
-      await sql.unsafe(`alter database ${name} set synchronous_commit = off`);
       const { database } = await openDatabase({ url, clock });
+      await sql.unsafe(`alter database ${name} set synchronous_commit = off`);
+      await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and application_name = 'repsync'`;
       const [line] = await database.transact({ name: "test" }, (tx) =>
         tx.query(`select current_setting('synchronous_commit'), current_setting('row_security'),
         bool_and(setting::int4 between 1 and 120000) from pg_settings
