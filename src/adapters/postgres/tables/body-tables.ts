@@ -25,6 +25,7 @@ import { timeOf } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { findRows, RowStatements } from "./row-statements.ts";
+import { requireSame } from "./table-fit.ts";
 import { tombstonesWith } from "./tombstones.ts";
 import {
   arriving,
@@ -78,7 +79,7 @@ export class BodyTables implements TableWrites {
     const turns = this.#tables.turns();
     const refused: Refused = { records: [], deletes: [] };
     const records = await turns.run(arriving(table, writes, refused.records));
-    await this.#tx.begin();
+    await requireSame(this.#tx, layout);
     const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));
@@ -121,8 +122,9 @@ export class BodyTables implements TableWrites {
   }
 
   async takeCommitted(table: Table): Promise<string | null> {
-    const { slot } = this.#tables.layout(table);
-    const at = await this.#tx.first(TAKE_TOLD, [String(slot)]);
+    const layout = this.#tables.layout(table);
+    const taken = this.#tx.first(TAKE_TOLD, [String(layout.slot)]);
+    const [at] = await Promise.all([taken, requireSame(this.#tx, layout)]);
     return typeof at === "string" ? timeOf(at) : null;
   }
 

@@ -125,7 +125,7 @@ select asked.name, json_build_object(
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
   'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
   'isReplicated', exists (select from pg_subscription_rel where srrelid = c.oid),
-  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
+  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like '%repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
 from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name),
   lateral (select pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE') as is_owned) as o`;
 

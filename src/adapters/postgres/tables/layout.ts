@@ -46,6 +46,8 @@ export class Layout {
   watch: Watch = "always";
   /** The columns of the application that are computed of others. Set when the table is examined. */
   computed: readonly string[] = [];
+  /** True for a table that another program made. Set when the table is examined. */
+  isForeign = false;
   /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
   grant: string | null = null;
   /** Rows with some MiB, as measured by the last read; few before. */

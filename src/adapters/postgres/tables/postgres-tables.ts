@@ -36,7 +36,7 @@ import { refusalOfRow } from "./write-steps.ts";
 
 /** No line for a table that was dropped, and for one in its place without its triggers: nothing raises the version. */
 const VERSION = `select (select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8)
-where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and tgname like 'repsync\\_%')`;
+where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and tgname like '%repsync\\_%')`;
 
 export class PostgresTables implements TableStore {
   readonly #database: PostgresDatabase;

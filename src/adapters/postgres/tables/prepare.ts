@@ -1,6 +1,5 @@
 // Makes the tables of the registry, and changes them with it. D-2.4, D-7.6.
 import { randomBytes } from "node:crypto";
-
 import { hashHex } from "../../../domain/shared/text.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import type { Column } from "../../../domain/sync/table/table.ts";
@@ -81,7 +80,7 @@ function triggerCount(layout: Layout): number {
 }
 
 const TRIGGERS = `
-select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like 'repsync\\_%' and tgenabled::text in ('A', $2::text))
+select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like '%repsync\\_%' and tgenabled::text in ('A', $2::text))
 from pg_class as c where c.oid = to_regclass($1::text) and not exists (select from pg_inherits where c.oid in (inhrelid, inhparent))`;
 
 /** What has the name of a prepared table: null for no table, or one that shares its rows; else whether its triggers fire. */

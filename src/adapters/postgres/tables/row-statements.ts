@@ -19,7 +19,7 @@ import { locks, movedFrom } from "./write-steps.ts";
 /** True when something beside repsync may refuse a row of a table. `$2` are the columns of its key. */
 const HAS_RULES = `
 select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
-  or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like 'repsync\\_%')
+  or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like '%repsync\\_%')
   or exists (select from pg_index as i join pg_class as c on c.oid = i.indexrelid where i.indrelid = t.oid and c.relname not like 'repsync\\_%')
   or exists (select from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and (attnotnull and attname <> all($2::text[]) or attgenerated <> ''))
 from pg_class as t where t.oid = to_regclass($1::text)`;
@@ -31,14 +31,17 @@ export class RowStatements {
     this.#tx = tx;
   }
 
-  /** Resolves to the number of inserted rows. */
+  /** Resolves to the number of rows that are there with the keys that they were sent with. */
   async insert(layout: Layout, rows: readonly Row[], columns: readonly Column[]): Promise<number> {
     const { name, table } = layout;
-    const lists = layout.casts(columns).join(", ");
+    const names = nameText(columns);
     const keys = nameText(table.keyColumns);
+    const sent = `select * from unnest(${layout.casts(columns).join(", ")}) as s(${names})`;
     // The key was free in the snapshot. When it has been taken since, the server fails with a conflict.
-    const text = `insert into ${name} (${nameText(columns)}) select * from unnest(${lists}) on conflict (${keys}) do nothing`;
-    return await this.#count(layout, text, layout.lists(columns, rows));
+    const text = `insert into ${name} (${names}) select * from sent on conflict (${keys}) do nothing returning ${keys}`;
+    // A trigger may have given a row another key: the one that was sent is not there then.
+    const counted = `with sent as (${sent}), done as (${text}) select count(*) from done join sent using (${keys})`;
+    return await this.#write(layout, counted, layout.lists(columns, rows));
   }
 
   /** Sets the `updateColumns` of existing rows, and resolves to their number. */
@@ -168,11 +171,20 @@ export class RowStatements {
   }
 
   async #count(
-    { slot }: Layout,
+    layout: Layout,
     text: string,
     parameters: readonly (string | null)[],
   ): Promise<number> {
     const counted = `with done as (${text} returning 1) select count(*) from done`;
+    return await this.#write(layout, counted, parameters);
+  }
+
+  /** Resolves to the count that the statement selects. */
+  async #write(
+    { slot }: Layout,
+    counted: string,
+    parameters: readonly (string | null)[],
+  ): Promise<number> {
     const [, count] = await Promise.all([
       this.#tx.query(WRITES_OWN, [String(slot)]),
       this.#tx.first(counted, parameters),

@@ -28,6 +28,7 @@ import {
   hasOwnKeyIndex,
   indexChanges,
   isForeign,
+  SHARES_ROWS,
   servingIndex,
   type TableEntryKept,
 } from "./found-table.ts";
@@ -69,11 +70,33 @@ export async function examineTables(
     layout.watch = watchOf(found);
     layout.computed = computedOf(found);
     layout.grant = grantOf(layout, found);
+    layout.isForeign = isForeign(found);
     const problems = await problemsOf(tx, layout, found);
-    refusals.push({ tableName, isForeign: isForeign(found), problems });
+    refusals.push({ tableName, isForeign: layout.isForeign, problems });
   }
   refuseTables(refusals);
   return examined;
+}
+
+const COLUMN_TYPES = `
+select attname, format_type(atttypid, atttypmod), exists (select from pg_inherits where attrelid in (inhrelid, inhparent))
+from pg_attribute where attrelid = to_regclass($1::text) and attnum > 0 and not attisdropped`;
+
+/**
+ * Throws `schema_conflict` where the table has changed since it was examined, so that values would be rounded, or rows missed, in silence:
+ * a column has another type, or rows came to be shared.
+ */
+export async function requireSame(tx: ServerTransaction, layout: Layout): Promise<void> {
+  const { name, table, isForeign } = layout;
+  const lines = await tx.query(COLUMN_TYPES, [name]);
+  const types = new Map(lines.map(([column, type]) => [column, String(type)]));
+  const problems = table.columns.flatMap((column) => {
+    const type = types.get(column.name);
+    const problem = type === undefined ? null : typeProblem(column, { type });
+    return problem === null ? [] : [`column "${column.name}" ${problem}`];
+  });
+  if (lines[0]?.[2] === true) problems.push(SHARES_ROWS);
+  refuseTables([{ tableName: table.name, isForeign, problems }]);
 }
 
 /** Making triggers takes a right. Letting them fire for every write takes the owner. D-12.2. */

@@ -48,7 +48,7 @@ export function triggersText(layout: Layout): string {
       statements.push(functionText(layout, event), trigger(layout, { ...shared, short, call }));
     } else statements.push(dropText(functionName(layout, event)));
   }
-  statements.push(...tellingTriggers(layout), stampTriggerText(layout));
+  statements.push(...tellingTriggers(layout), stampTriggerText(layout), ...timeTriggers(layout));
   return statements.join("\n");
 }
 
@@ -197,6 +197,36 @@ function timeText({ table }: Layout, row: string): string {
   const name = `${row}.${quoted(column.name)}`;
   const time = castType(column) === "date" ? `(${name}::timestamp at time zone 'UTC')` : name;
   return `case when ${isOfCalendar(time, "timestamptz")} then ${time} end`;
+}
+
+/**
+ * Triggers that keep the time of a row that repsync writes where one of the application sets another, by which two ends would answer
+ * each other for ever. The server fires triggers in the order of their names.
+ */
+function timeTriggers(layout: Layout): readonly string[] {
+  const { isForeign, name, table } = layout;
+  const column = timestampColumnOf(table);
+  const called = functionName(layout, "time");
+  if (column === null || !isForeign) return [dropText(called)];
+  const at = quoted(column.name);
+  const made = `create or replace function ${called}() returns trigger language plpgsql as $body$
+begin
+  if tg_argv[0] = 'first' then perform pg_catalog.set_config('repsync.time', new.${at}::text, true);
+  else new.${at} = coalesce(nullif(pg_catalog.current_setting('repsync.time'), '')::${castType(column)}, new.${at});
+  end if;
+  return new;
+end $body$;`;
+  const triggers = { first: '"!repsync_time"', last: '"~repsync_time"' };
+  return [
+    made,
+    ...Object.entries(triggers).map(([place, trigger]) =>
+      makeText(
+        layout,
+        trigger,
+        `before insert or update of ${at} on ${name} for each row when (not ${isOthers(layout, 0)}) execute function ${called}('${place}')`,
+      ),
+    ),
+  ];
 }
 
 /**

@@ -1,0 +1,104 @@
+// Tables of an application that change, or that its triggers change, while they are synchronized. D-3.3, D-4.5.
+import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { SQL } from "bun";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { onBackends, POSTGRESQL } from "../../support/backends.ts";
+import { keepResource, releaseResources } from "../../support/resources.ts";
+import { type RunApp, startRunApp } from "../support/run-apps.ts";
+
+afterEach(releaseResources);
+setDefaultTimeout(60_000);
+
+const ENTRY: TableEntry = {
+  ...{ timestamp_column: "at", upsert_key: ["k"] },
+  columns: { k: { type: "text" }, price: { type: "numeric" }, at: { type: "datetime" } },
+};
+const MADE = `create table public.items (k text collate "C" primary key, price numeric, at timestamptz);
+  create function public.stamp() returns trigger language plpgsql as $$ begin new.at = clock_timestamp(); return new; end $$;`;
+const OLD = "2026-01-01T00:00:00Z";
+
+interface End {
+  readonly app: RunApp;
+  /** The application. */
+  readonly sql: SQL;
+}
+
+async function startEnd(made: string, remote: End | null = null): Promise<End> {
+  const url = await POSTGRESQL.makeUrl();
+  const sql = new SQL(url, { max: 1 });
+  keepResource(() => sql.close());
+  await sql.unsafe(made);
+  const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };
+  const env = { STORAGE_URL: url, ...more };
+  return { app: await startRunApp({ tables: { items: ENTRY }, env }), sql };
+}
+
+onBackends([POSTGRESQL], "tables of an application that change", () => {
+  for (const events of ["update", "insert or update"]) {
+    test(`D-4.5, D-12.4 rows keep the time that a run brings where a trigger sets the time before each ${events}`, async () => {
+      const made = `${MADE} create trigger a_stamp before ${events} on items for each row execute function stamp()`;
+      const remote = await startEnd(made);
+      const local = await startEnd(made, remote);
+      await local.sql`insert into items values ('a', 1, ${OLD}), ('b', 1, ${OLD})`;
+      await local.app.trigger();
+      await remote.sql`update items set price = 2 where k = 'a'`;
+      const rows = await remote.app.rows("items");
+      expect(rows).not.toContainEqual({ k: "a", price: "2", at: OLD });
+      expect((await local.app.trigger()).json).toMatchObject({
+        tables: { items: { changed: 1 } },
+      });
+      for (const { app } of [local, remote]) expect(await app.rows("items")).toEqual(rows);
+      expect((await local.app.trigger()).json).toMatchObject({
+        ...{ status: "success", tables: { items: { changed: 0 } } },
+      });
+    });
+  }
+
+  test("D-4.6 a row to which a trigger gives another key is a failed record", async () => {
+    const remote = await startEnd(`${MADE}
+      create function public.lower() returns trigger language plpgsql as $$ begin new.k = lower(new.k); return new; end $$;
+      create trigger a_lower before insert or update on items for each row execute function public.lower()`);
+    const local = await startEnd(MADE, remote);
+    await local.sql`insert into items values ('A', 1, ${OLD}), ('b', 1, ${OLD})`;
+    for (const run of ["first", "second"]) {
+      const { json } = await local.app.trigger();
+      expect([run, json["status"], json["error_count"]]).toEqual([run, "partial", 1]);
+    }
+    const b = { k: "b", price: "1", at: OLD };
+    expect(await remote.app.rows("items")).toEqual([b]);
+    expect(await local.app.rows("items")).toEqual([{ ...b, k: "A" }, b]);
+  });
+
+  test("D-12.3, D-12.4 a run of a table that got a child ends with an error, as late rows of that would be missed", async () => {
+    const remote = await startEnd(MADE);
+    const local = await startEnd(MADE, remote);
+    await local.app.push("items", { records: [{ k: "a", price: "1", at: OLD }] });
+    expect((await local.app.trigger()).json).toMatchObject({ status: "success" });
+    await local.sql`create table child () inherits (items)`;
+    for (const direction of ["push", "pull"]) {
+      const failed = await local.app.trigger({ direction });
+      expect([direction, failed.status, failed.json["error"]]).toEqual([
+        ...[direction, 500, expect.stringContaining("it shares rows with other tables")],
+      ]);
+    }
+    await local.sql`drop table child`;
+    expect((await local.app.trigger()).json).toMatchObject({ status: "success" });
+  });
+
+  test("D-3.3, D-12.4 nothing is rounded where a column gets a narrower type while a service runs", async () => {
+    const remote = await startEnd(MADE);
+    const local = await startEnd(MADE, remote);
+    await local.sql`alter table items alter price type numeric(10, 2)`;
+    const row = { k: "a", price: "7.12345", at: OLD };
+    await remote.app.push("items", { records: [row] });
+    const failed = await local.app.trigger({ direction: "pull" });
+    expect([failed.status, failed.json["error"]]).toEqual([
+      ...[500, expect.stringContaining('column "price" is numeric(10,2) in the database')],
+    ]);
+    const pushed = await local.app.push("items", { records: [row] });
+    expect([pushed.status, pushed.text]).toEqual([500, expect.stringContaining("numeric(10,2)")]);
+    await local.sql`alter table items alter price type numeric`;
+    expect((await local.app.trigger()).json).toMatchObject({ status: "success" });
+    for (const { app } of [local, remote]) expect(await app.rows("items")).toEqual([row]);
+  });
+});
