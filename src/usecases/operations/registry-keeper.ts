@@ -132,7 +132,9 @@ export class RegistryKeeper {
     }
     registry.stop([], "");
     if (disturbed.length === 0) return;
-    logger.info("Another program has made tables anew, so they were prepared again: compare them");
+    logger.info(
+      "Another program has made tables or triggers anew, so tables were prepared again: compare them",
+    );
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */

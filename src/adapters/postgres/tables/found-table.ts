@@ -64,6 +64,7 @@ export interface FoundTable {
   /** Includes indexes that are not in `indexes`. */
   readonly indexNames: readonly string[];
   readonly isMarked: boolean;
+  readonly hasSetters: boolean;
   /** Number of repsync's triggers that fire as they should. */
   readonly triggers: number;
   /** The role of repsync, quoted. */
@@ -117,6 +118,8 @@ select text from (values
   (format('the user may not read and write it: let its owner say grant select, insert, update, delete on %s to %I', asked.name, current_user),
     not (has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT') and has_table_privilege(c.oid, 'UPDATE') and has_table_privilege(c.oid, 'DELETE')))
 ) as obstacle(text, is_there) where is_there`;
+/** In SQL, true where triggers of the application may change a row of table `c` before it is written. */
+const HAS_SETTERS = `exists (select from pg_trigger where tgrelid = c.oid and tgname not like '%repsync\\_%' and tgtype & 3 = 3 and tgtype & 20 > 0)`;
 const LOOK = `
 select asked.name, json_build_object(
   'kind', case c.relkind when 'r' then 'table' when 'p' then 'partitioned table' when 'v' then 'view' when 'm' then 'materialized view'
@@ -124,7 +127,7 @@ select asked.name, json_build_object(
   'obstacles', array(${OBSTACLES}), 'columns', array(${COLUMNS}), 'indexes', array(${INDEXES}),
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
   'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
-  'isReplicated', exists (select from pg_subscription_rel where srrelid = c.oid),
+  'hasSetters', ${HAS_SETTERS}, 'isReplicated', exists (select from pg_subscription_rel where srrelid = c.oid),
   'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like '%repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
 from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name),
   lateral (select pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE') as is_owned) as o`;

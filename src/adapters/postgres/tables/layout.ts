@@ -46,6 +46,8 @@ export class Layout {
   watch: Watch = "always";
   /** The columns of the application that are computed of others. Set when the table is examined. */
   computed: readonly string[] = [];
+  /** True where triggers of the application may change a row before it is written. Set when the table is examined. */
+  hasSetters = false;
   /** True for a table that another program made. Set when the table is examined. */
   isForeign = false;
   /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */

@@ -90,7 +90,7 @@ export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise
   return count === undefined ? null : Number(count) >= triggerCount(layout);
 }
 
-/** False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire. */
+/** False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire, or where triggers of the application came or went. */
 export function isWhole(layout: Layout, there: SeenTable): boolean {
   const { keyIndex, orderIndex, table } = layout;
   const { indexNames, kind, obstacles, triggers } = there;
@@ -98,7 +98,8 @@ export function isWhole(layout: Layout, there: SeenTable): boolean {
   const hasKey = indexNames.includes(keyIndex) || servingIndex(layout, there) !== undefined;
   const hasOrder = table.timestampColumn === null || indexNames.includes(orderIndex);
   const isSound = kind === "table" && hasKey && hasOrder && triggers >= triggerCount(layout);
-  return isSound && hasColumns(table, there.columns);
+  const isTold = !layout.isWatched || there.hasSetters === layout.hasSetters;
+  return isSound && isTold && hasColumns(table, there.columns);
 }
 
 /** Columns that the registry has dropped stay while they exist. */

@@ -71,6 +71,7 @@ export async function examineTables(
     layout.computed = computedOf(found);
     layout.grant = grantOf(layout, found);
     layout.isForeign = isForeign(found);
+    layout.hasSetters = found.table?.hasSetters === true;
     const problems = await problemsOf(tx, layout, found);
     refusals.push({ tableName, isForeign: layout.isForeign, problems });
   }

@@ -204,10 +204,10 @@ function timeText({ table }: Layout, row: string): string {
  * each other for ever. The server fires triggers in the order of their names.
  */
 function timeTriggers(layout: Layout): readonly string[] {
-  const { isForeign, name, table } = layout;
+  const { hasSetters, name, table } = layout;
   const column = timestampColumnOf(table);
   const called = functionName(layout, "time");
-  if (column === null || !isForeign) return [dropText(called)];
+  if (column === null || !hasSetters) return [dropText(called)];
   const at = quoted(column.name);
   const made = `create or replace function ${called}() returns trigger language plpgsql as $body$
 begin

@@ -34,11 +34,19 @@ async function startEnd(made: string, remote: End | null = null): Promise<End> {
 }
 
 onBackends([POSTGRESQL], "tables of an application that change", () => {
-  for (const events of ["update", "insert or update"]) {
-    test(`D-4.5, D-12.4 rows keep the time that a run brings where a trigger sets the time before each ${events}`, async () => {
-      const made = `${MADE} create trigger a_stamp before ${events} on items for each row execute function stamp()`;
-      const remote = await startEnd(made);
-      const local = await startEnd(made, remote);
+  for (const [events, comes] of [
+    ["update", "before"],
+    ["insert or update", "before"],
+    ["insert or update", "while it serves"],
+  ] as const) {
+    test(`D-4.5, D-12.4 rows keep the time that a run brings where a trigger sets the time before each ${events}: one that came ${comes}`, async () => {
+      const trigger = `create trigger a_stamp before ${events} on items for each row execute function stamp()`;
+      const remote = await startEnd(comes === "before" ? `${MADE} ${trigger}` : MADE);
+      const local = await startEnd(comes === "before" ? `${MADE} ${trigger}` : MADE, remote);
+      for (const { app, sql } of comes === "before" ? [] : [local, remote]) {
+        await sql.unsafe(trigger);
+        await app.lookAtRegistry();
+      }
       await local.sql`insert into items values ('a', 1, ${OLD}), ('b', 1, ${OLD})`;
       await local.app.trigger();
       await remote.sql`update items set price = 2 where k = 'a'`;
