@@ -90,7 +90,10 @@ export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise
   return count === undefined ? null : Number(count) >= triggerCount(layout);
 }
 
-/** False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire, or where triggers of the application came or went. */
+/**
+ * False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire, and where triggers of the
+ * application came or went.
+ */
 export function isWhole(layout: Layout, there: SeenTable): boolean {
   const { keyIndex, orderIndex, table } = layout;
   const { indexNames, kind, obstacles, triggers } = there;
