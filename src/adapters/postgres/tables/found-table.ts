@@ -36,7 +36,7 @@ export interface FoundColumn {
   readonly mayBeNull: boolean;
   /** True where only the database writes the column. */
   readonly isGenerated: boolean;
-  /** True where its value is computed of others. */
+  /** True where its value is computed of others, and may be null before that, as some domains may not. */
   readonly isComputed: boolean;
   /** True where the column's own sequence numbers rows, and repsync may use it. */
   readonly isNumbered: boolean;
@@ -67,6 +67,8 @@ export interface FoundTable {
   readonly hasSetters: boolean;
   /** Number of repsync's triggers that fire as they should. */
   readonly triggers: number;
+  /** True where there is any, also one that does not fire. */
+  readonly hasTriggers: boolean;
   /** The role of repsync, quoted. */
   readonly user: string;
   /** True where repsync may alter and index the table. */
@@ -85,12 +87,18 @@ export interface Found {
   readonly list: string | null;
 }
 
+/** In SQL, true where repsync may alter and index table `c`. */
+const IS_OWNED =
+  "(pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE'))";
+const IS_OWN_TRIGGER = "tgrelid = c.oid and tgname like '%repsync\\_%'";
+/** In SQL, the number of repsync's triggers on table `c` that fire as they should. */
+export const FIRING = `(select count(*) from pg_trigger where ${IS_OWN_TRIGGER} and (tgenabled = 'A' or tgenabled = 'O' and not ${IS_OWNED}))`;
 const KEPT = "select name, entry, deletes from repsync._tables where name = any($1::text[])";
 /** In SQL, true where column `a` orders texts by bytes, by its own collation or the database's. */
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull or exists (select from pg_constraint where conrelid = c.oid and contype = 'n' and not convalidated and a.attnum = any(conkey)),
-  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isComputed', a.attgenerated <> '', 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
+  'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isComputed', a.attgenerated <> '' and (select typtype <> 'd' from pg_type where oid = a.atttypid), 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
   'collation', coalesce(case l.collname when 'default' then d.datcollate else l.collname end, ''),
   'isOrderedByBytes', a.attcollation = 0 or ${IS_C}, 'isComparedByBytes', coalesce(l.collisdeterministic, true))
 from pg_attribute as a left join pg_collation as l on l.oid = a.attcollation, pg_database as d
@@ -126,11 +134,10 @@ select asked.name, json_build_object(
     when 'f' then 'foreign table' when 'S' then 'sequence' when 'c' then 'type' else 'index' end,
   'obstacles', array(${OBSTACLES}), 'columns', array(${COLUMNS}), 'indexes', array(${INDEXES}),
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
-  'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', o.is_owned, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
+  'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', ${IS_OWNED}, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
   'hasSetters', ${HAS_SETTERS}, 'isReplicated', exists (select from pg_subscription_rel where srrelid = c.oid),
-  'triggers', (select count(*) from pg_trigger where tgrelid = c.oid and tgname like '%repsync\\_%' and (tgenabled = 'A' or tgenabled = 'O' and not o.is_owned)))::text
-from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name),
-  lateral (select pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE') as is_owned) as o`;
+  'triggers', ${FIRING}, 'hasTriggers', exists (select from pg_trigger where ${IS_OWN_TRIGGER}))::text
+from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name)`;
 
 /** Finds what has the names of tables, in their order. */
 export async function findTables(

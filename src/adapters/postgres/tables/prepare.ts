@@ -9,6 +9,7 @@ import { literal, nameText, quoted } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
 import {
+  FIRING,
   type Found,
   type FoundTable,
   identityText,
@@ -71,7 +72,7 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
 /** False where the table or a trigger was dropped, or one switched off: nothing has recorded the writes since. */
 function isWatched(layout: Layout, { kept, table }: Found): boolean {
   if (table === null) return false;
-  if (kept?.triggers !== hashHex(triggersText(layout))) return true;
+  if (kept?.triggers !== hashHex(triggersText(layout))) return table.hasTriggers;
   return table.triggers === triggerCount(layout);
 }
 
@@ -80,13 +81,12 @@ function triggerCount(layout: Layout): number {
 }
 
 const TRIGGERS = `
-select (select count(*) from pg_trigger where tgrelid = c.oid and tgname like '%repsync\\_%' and tgenabled::text in ('A', $2::text))
+select ${FIRING}
 from pg_class as c where c.oid = to_regclass($1::text) and not exists (select from pg_inherits where c.oid in (inhrelid, inhparent))`;
 
 /** What has the name of a prepared table: null for no table, or one that shares its rows; else whether its triggers fire. */
 export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise<boolean | null> {
-  const enabled = layout.watch === "always" ? "A" : "O";
-  const [[count] = []] = await tx.query(TRIGGERS, [layout.name, enabled]);
+  const [[count] = []] = await tx.query(TRIGGERS, [layout.name]);
   return count === undefined ? null : Number(count) >= triggerCount(layout);
 }
 

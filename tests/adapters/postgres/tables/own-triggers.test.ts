@@ -75,6 +75,23 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
   );
 
   databaseTest(
+    "D-7.6 of a table that a migration makes anew with a computed column the record is complete from the next start on",
+    async ({ open, sql }) => {
+      const storage = await open();
+      await storage.tables.prepare([ITEMS]);
+      const before = await storage.tombstones.list(ITEMS, QUERY);
+      await sql.unsafe(`insert into items (k) values ('a');
+        create table made (k text collate "C" primary key, at timestamptz, twice text generated always as (k || k) stored);
+        alter table made set schema public; drop table items; alter table made rename to items`);
+      await storage.tables.prepare([ITEMS]);
+      const after = await storage.tombstones.list(ITEMS, QUERY);
+      expect(Date.parse(after.earliestAvailable)).toBeGreaterThan(
+        Date.parse(before.earliestAvailable),
+      );
+    },
+  );
+
+  databaseTest(
     "D-7.6 those that the registry needs no more go, and the record of deletes goes on",
     async (database) => {
       const storage = await database.open();

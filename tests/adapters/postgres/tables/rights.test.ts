@@ -49,12 +49,12 @@ class Guest {
     await this.#sql.unsafe(`grant ${rights} on public.items to ${this.name}`);
   }
 
-  async serve(table: Table, body: (storage: RunStorage) => Promise<void>): Promise<void> {
-    const options = { clock: new SystemClock(), tables: [table], collections: COLLECTIONS };
+  async serve<T>(tables: readonly Table[], body: (storage: RunStorage) => Promise<T>): Promise<T> {
+    const options = { clock: new SystemClock(), tables, collections: COLLECTIONS };
     const storage = await openPostgresStorage({ url: this.#url.href, ...options });
     try {
-      await storage.tables.prepare([table]);
-      await body(withRunParts(storage));
+      await storage.tables.prepare(tables);
+      return await body(withRunParts(storage));
     } finally {
       await storage.close();
     }
@@ -62,7 +62,7 @@ class Guest {
 
   /** What a start says is in the way of a table. */
   async problem(table: Table): Promise<string> {
-    const failed = this.serve(table, async () => {});
+    const failed = this.serve([table], async () => {});
     const message = await failed.then(
       () => "",
       (error) => String(error.message),
@@ -130,7 +130,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of another role", () => 
       return guest.visit(async () => {
         await guest.grant(RIGHTS);
         await guest.askForIndex();
-        await guest.serve(STAMPED, async ({ tables, documents, lateRows }) => {
+        await guest.serve([STAMPED], async ({ tables, documents, lateRows }) => {
           const table = new TableUnderTest({ tables, documents }, STAMPED);
           expect([tables.stampsOthers(STAMPED), documents.tellsCommits?.(STAMPED)]).toEqual([
             false,
@@ -146,7 +146,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of another role", () => 
           });
         });
         await guest.grant("trigger");
-        await guest.serve(STAMPED, async ({ tables, documents, lateRows }) => {
+        await guest.serve([STAMPED], async ({ tables, documents, lateRows }) => {
           const table = new TableUnderTest({ tables, documents }, STAMPED);
           expect([tables.stampsOthers(STAMPED), lateRows.lagSeconds(STAMPED)]).toEqual([true, 0]);
           await sql`insert into public.items values (3, null)`;
@@ -156,6 +156,29 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of another role", () => 
           await sql`insert into public.items values (4, null)`;
           expect(await table.column("k")).toEqual([2, 4, 1, 3]);
         });
+      });
+    },
+  );
+
+  databaseTest(
+    "D-7.6 the record of a table of another role is complete for all who read it, also where the owner lets triggers fire always",
+    (database) => {
+      const guest = new Guest(database);
+      return guest.visit(async () => {
+        await guest.grant(`${RIGHTS}, trigger`);
+        await guest.askForIndex();
+        const query = { after: null, sinceTime: null, limitRows: 1 };
+        const look = async ({ tables, tombstones }: RunStorage) => {
+          const { earliestAvailable } = await tombstones.list(DELETING, query);
+          return [earliestAvailable, await tables.isDisturbed?.([DELETING])];
+        };
+        const begun = await guest.serve([DELETING], look);
+        expect(await guest.serve([], look)).toEqual(begun);
+        await database.sql.unsafe(
+          "alter table public.items enable always trigger repsync_deletes_delete",
+        );
+        expect(begun[1]).toBe(false);
+        expect(await guest.serve([DELETING], look)).toEqual(begun);
       });
     },
   );

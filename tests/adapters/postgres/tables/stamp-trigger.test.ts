@@ -186,6 +186,18 @@ describe.skipIf(!postgresAvailable)(
       expect(await scene.at("a")).toBe(LONG_AGO);
     });
 
+    scenes("a computed column may have a type without null", async (scene) => {
+      const { storage, table } = scene;
+      const { name } = table;
+      const type = `"of ${name}"`;
+      await scene.run(`create domain ${type} as int8 not null;
+        alter table "${name}" add column twice ${type} generated always as (coalesce(v * 2, 0)) stored`);
+      await storage.tables.prepare([makeTable(table.entry, name)]);
+      await scene.run(`insert into "${name}" (k, at, v) values ('a', '${LONG_AGO}', 1)`);
+      await scene.run(`update "${name}" set v = 2`);
+      expect(await scene.shown("a")).toBe("now");
+    });
+
     databaseTest(
       "D-14.2.3 an insert locks a row of its key no longer than the server would",
       async (database) => {
