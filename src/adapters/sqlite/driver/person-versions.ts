@@ -2,7 +2,7 @@
 // slots, by a hash of the username: the numbers outlive an erasure, and the name does not.
 import type { SqliteDatabase } from "./database.ts";
 import type { SqliteBody } from "./run-body.ts";
-import { quotedName, uniqueKeys } from "./schema.ts";
+import { ofColumns, quotedName, uniqueKeys } from "./schema.ts";
 
 const SLOTS = 4_096;
 /** Characters that the hash takes from the beginning of a username. */
@@ -119,13 +119,15 @@ function triggersOf(database: SqliteDatabase, table: string): ReadonlyMap<string
   add("rename", "AFTER UPDATE OF username", raiseOld);
   add("delete", "AFTER DELETE", raiseOld);
   // REPLACE by a unique key without `username` can remove another person's row, and fires no DELETE triggers.
-  for (const { columns, isTaken, ofColumns } of uniqueKeys(database, table)) {
+  for (const { columns, isTaken, ofRows, updated } of uniqueKeys(database, table)) {
     if (columns.includes("username")) continue;
     const taken = `FROM ${quotedName(table)} AS taken WHERE ${isTaken}`;
     const body = raise(`slot IN (SELECT ${slotSql("taken.username")} ${taken})`);
     const condition = `WHEN EXISTS (SELECT 1 ${taken})`;
-    add(`insert_${columns.join("_")}`, "BEFORE INSERT", body, condition);
-    add(`update_${columns.join("_")}`, `BEFORE UPDATE ${ofColumns}`, body);
+    // Two keys of the same columns may be of different rows.
+    const name = `${columns.join("_")}${ofRows}`;
+    add(`insert_${name}`, "BEFORE INSERT", body, condition);
+    add(`update_${name}`, `BEFORE UPDATE ${ofColumns([updated])}`, body);
   }
   return triggers;
 }

@@ -17,40 +17,62 @@ const ROW_NUMBER =
   "SELECT name AS column FROM pragma_table_info(?) WHERE pk = 1 AND type = 'INTEGER'";
 /** A null column stands for an expression. Without SQL for the indexes that a table's own text makes. */
 const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, 'BINARY') AS collation,
-    EXISTS (SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = c.name AND hidden IN (2, 3)) AS is_generated,
     (SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = i.name) AS sql
   FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key ORDER BY i.seq, c.seqno`;
-const COLUMNS = "SELECT name FROM pragma_table_xinfo(?)";
+const COLUMNS = "SELECT name, hidden IN (2, 3) AS is_generated FROM pragma_table_xinfo(?)";
 
 export interface UniqueKey {
-  /** Names, and expressions. */
+  /** Names, with collations other than by bytes, and expressions. */
   readonly columns: readonly string[];
   /** True where the row `NEW` of a trigger may be in the way of the row `taken`, the only one in its query. */
   readonly isTaken: string;
   /** The end of `isTaken` for a partial index, which is not used without it: each write would read the whole table. */
   readonly ofRows: string;
-  /** Updates that may change the key, in a trigger: of its columns, or any where one is generated or an expression. */
-  readonly ofColumns: string;
+  /** Quoted columns: those of the key first, then others whose updates may put a row into it. Null for any, where one is generated. */
+  readonly updated: readonly string[] | null;
 }
 
 export function uniqueKeys(database: SqliteDatabase, tableName: string): readonly UniqueKey[] {
   const keys = Map.groupBy(database.all(UNIQUE_COLUMNS, [tableName]), ({ key }) => key);
   const numbers = database.all(ROW_NUMBER, [tableName]).map((number) => [number]);
-  const names = database.all(COLUMNS, [tableName]).map(({ name }) => quotedName(String(name)));
-  const rowOfNew = `(SELECT ${names.map((name) => `NEW.${name} AS ${name}`).join(", ")})`;
+  const all = database.all(COLUMNS, [tableName]).map(({ name, is_generated }) => {
+    return { name: String(name), isGenerated: is_generated === 1 };
+  });
+  const ofNew = all.map(({ name }) => `NEW.${quotedName(name)} AS ${quotedName(name)}`);
+  const rowOfNew = `(SELECT ${ofNew.join(", ")})`;
   return [...keys.values(), ...numbers].map((found) => {
     const { parts, where } = indexText(String(found[0]?.["sql"] ?? ""));
-    const columns = found.map(({ column }, i) => String(column ?? parts[i]));
-    const isTaken = found.map(({ column, collation = null }, i) => {
+    const collations = found.map(({ collation = null }) =>
+      collation === null ? "" : ` COLLATE ${collation}`,
+    );
+    const columns = found.map(({ column }, i) =>
+      column === null ? String(parts[i]) : `${column}${collations[i]}`,
+    );
+    const isTaken = found.map(({ column }, i) => {
       if (column === null) return `(${parts[i]}) = (SELECT ${parts[i]} FROM ${rowOfNew})`;
       const name = quotedName(String(column));
-      return `taken.${name} = NEW.${name}${collation === null ? "" : ` COLLATE ${collation}`}`;
+      return `taken.${name} = NEW.${name}${collations[i]}`;
     });
     const ofRows = where === "" ? "" : ` AND (${where})`;
-    const isPlain = found.every((part) => part["column"] !== null && part["is_generated"] !== 1);
-    const ofColumns = isPlain ? `OF ${columns.map(quotedName).join(", ")}` : "";
-    return { columns, isTaken: `${isTaken.join(" AND ")}${ofRows}`, ofRows, ofColumns };
+    const names = found.flatMap(({ column }) => (column === null ? [] : [String(column)]));
+    // Of a text every column counts whose name is somewhere in it.
+    const texts = [where, ...parts.filter((_part, i) => found[i]?.["column"] === null)];
+    const text = texts
+      .join(" ")
+      .replaceAll(/(["`])\1/g, "$1")
+      .toLowerCase();
+    const others = all.filter(({ name }) => text.includes(name.toLowerCase()));
+    const used = new Set([...names, ...others.map(({ name }) => name)]);
+    const isGenerated = all.some((column) => column.isGenerated && used.has(column.name));
+    const updated = isGenerated ? null : [...used].map(quotedName);
+    return { columns, isTaken: `${isTaken.join(" AND ")}${ofRows}`, ofRows, updated };
   });
+}
+
+/** The clause of updates of the columns, in a trigger; none for any. */
+export function ofColumns(lists: readonly UniqueKey["updated"][]): string {
+  const columns = new Set(lists.flatMap((names) => names ?? []));
+  return lists.includes(null) ? "" : `OF ${[...columns].join(", ")}`;
 }
 
 /** Texts, quoted names, comments, and single characters. */

@@ -8,6 +8,7 @@ import type { Table } from "../../../domain/sync/table/table.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import {
   OwnTriggers,
+  ofColumns,
   quotedName,
   triggerName,
   type UniqueKey,
@@ -114,6 +115,9 @@ function wantedTriggers(
   ]);
 }
 
+/** A text of now, and one of before. */
+type Change = [string, string];
+
 /**
  * The triggers as the versions before made them: what they have recorded is complete. Each change is a text that no other part of a
  * trigger has.
@@ -126,23 +130,30 @@ function inEarlierWords(
   const { table } = names;
   const stored = andStored(names);
   const isOfNow = `${IS_OF_NOW}${stored}`;
-  const lately = [
+  const ofOthers = ofColumns(otherKeys.map(({ updated }) => updated));
+  const ofKeys = ofColumns(
+    otherKeys.map(({ updated, columns }) => updated?.slice(0, columns.length) ?? null),
+  );
+  const lately: Change[] = [
     [stored, ""],
     [IS_OF_NOW, isOfNow],
-    [`${markStored(names)}; `, ""],
-    [IS_GONE, `NOT ${isStored(names, "OLD")}`],
-    ...otherKeys.flatMap(({ ofRows }) => (ofRows === "" ? [] : [[ofRows, ""] as const])),
-  ] as const;
-  const before = [
+    [`${touchGone(names)}; `, ""],
+    [onGone(names), `AFTER DELETE ON ${names.replaced} WHEN NOT ${isStored(names, "OLD")} AND`],
+    ...(ofOthers === "" ? [] : [[ofOthers, ofKeys] satisfies Change]),
+    ...otherKeys.flatMap(({ ofRows }) => (ofRows === "" ? [] : [[ofRows, ""] satisfies Change])),
+  ];
+  const before: Change[] = [
     [onUnrenamed(table), `ON ${quotedName(table.name)}`],
     [` AND ${hasName(table)}`, ""],
-    ...["OLD", "before"].map((row) => [recordedTimeSql(row), deletionTimeSql(row)] as const),
+    ...["OLD", "before"].map(
+      (row) => [recordedTimeSql(row), deletionTimeSql(row)] satisfies Change,
+    ),
     [
       isOfNow,
       `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,
     ],
     [IS_OWN, "1"],
-  ] as const;
+  ];
   return [lately, [...lately, ...before]].map((changes) => {
     const reworded = (sql: string) =>
       changes.reduce((text, [now, then]) => text.replaceAll(now, then), sql);
@@ -158,8 +169,8 @@ function ownDeletionTime({ foreignTables: foreign }: SqliteDatabase, table: Tabl
 }
 
 /**
- * Notes the rows that REPLACE is about to remove. Deleting the notes afterwards makes tombstones of those whose row is gone. Notes
- * of a statement that wrote nothing go with the next one.
+ * Notes the rows that REPLACE is about to remove. Afterwards the notes of those that are gone become tombstones. Notes of a
+ * statement that wrote nothing go with the next one.
  */
 function replaceTriggers(
   names: TombstoneNames,
@@ -175,28 +186,31 @@ function replaceTriggers(
   const isTaken = taken.map((rows) => `EXISTS (SELECT 1 ${rows})`).join(" OR ");
   const note = taken.map((rows) => noteTaken(names, rows, takenOrder));
   const isLeft = `EXISTS (SELECT 1 FROM ${replaced})`;
-  const settle = [markStored(names), `DELETE FROM ${replaced}`];
-  const columns = [...new Set(otherKeys.flatMap((key) => key.columns))].map(quotedName);
-  const isOfColumns = otherKeys.every(({ ofColumns }) => ofColumns !== "");
-  const ofOthers = isOfColumns ? `OF ${columns.join(", ")}` : "";
-  const gone = `AFTER DELETE ON ${replaced} WHEN ${IS_GONE} AND ${hasName(table)}`;
+  const settle = [touchGone(names), `DELETE FROM ${replaced}`];
+  const ofOthers = ofColumns(otherKeys.map(({ updated }) => updated));
   return [
     own.make("taken.insert", `BEFORE INSERT ${on} WHEN ${isTaken}`, note),
     own.make("taken.update", `BEFORE UPDATE ${ofOthers} ${on} WHEN ${isTaken}`, note),
     own.make("replaced.insert", `AFTER INSERT ${on} WHEN ${isLeft}`, settle),
     own.make("replaced.update", `AFTER UPDATE ${ofOthers} ${on} WHEN ${isLeft}`, settle),
-    own.make("gone", gone, recordDelete(names, recordedTimeSql("OLD"))),
+    own.make(
+      "gone",
+      `${onGone(names)} ${hasName(table)}`,
+      recordDelete(names, recordedTimeSql("OLD")),
+    ),
   ];
 }
 
-/** Marks the notes of rows that are there. */
-function markStored(names: TombstoneNames): string {
+/** Updates the notes of rows that are gone, for which a trigger on the notes makes tombstones. */
+function touchGone(names: TombstoneNames): string {
   const { replaced } = names;
-  return `UPDATE ${replaced} SET ${ORDER_COLUMN} = NULL WHERE ${isStored(names, replaced)}`;
+  return `UPDATE ${replaced} SET ${ORDER_COLUMN} = ${ORDER_COLUMN} WHERE NOT ${isStored(names, replaced)}`;
 }
 
-/** True for a note without the mark. */
-const IS_GONE = `OLD.${ORDER_COLUMN} IS NOT NULL`;
+/** The clause of that trigger, which names no table of the application: such a one would stand in the way of migrations. */
+function onGone({ replaced }: TombstoneNames): string {
+  return `AFTER UPDATE ON ${replaced} WHEN`;
+}
 
 function isStored(names: TombstoneNames, row: string): string {
   const { table } = names;

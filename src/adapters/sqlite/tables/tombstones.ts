@@ -15,7 +15,7 @@ import type { SqliteDatabase } from "../driver/database.ts";
 import type { SqliteWork } from "../driver/run-body.ts";
 import { boundValues, decodeRows, readColumns } from "./column-values.ts";
 import { deleteTriggerName, onUnrenamed, SET_EARLIEST } from "./delete-triggers.ts";
-import { ORDER_COLUMN, rowOrder } from "./order-column.ts";
+import { rowOrder } from "./order-column.ts";
 import { canonicalTime, keptTime, TombstoneNames } from "./tombstone-sql.ts";
 
 const FIND = `SELECT list_id, earliest_available,
@@ -282,7 +282,6 @@ export class TombstoneWrites {
 
 /** Deletes the notes of statements that wrote nothing, within the caller's transaction: later they would count as replaced. */
 export function forgetReplaced(database: SqliteWork, { replaced }: TombstoneNames): void {
-  database.run(`UPDATE ${replaced} SET ${ORDER_COLUMN} = NULL`);
   database.run(`DELETE FROM ${replaced}`);
 }
 

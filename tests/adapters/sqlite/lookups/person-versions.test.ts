@@ -182,12 +182,17 @@ describe("SQLite: version slots of people", () => {
       expect(await word("dan")).toBe("profile_not_found");
     }));
 
-  for (const column of ["bio COLLATE NOCASE", "own"]) {
-    test(`D-6.3 so is what goes by a unique key of the application: ${column}`, () =>
+  for (const key of [
+    "(bio COLLATE NOCASE)",
+    "(own)",
+    "(lower(bio))",
+    "(lower(bio)) WHERE id < 0; CREATE UNIQUE INDEX second ON profiles (lower(bio)) WHERE id > 0",
+  ]) {
+    test(`D-6.3 so is what goes by a unique key of the application: ${key}`, () =>
       withPeople(["ana", "bea"], async (instance, tool, file) => {
         tool.run("UPDATE profiles SET bio = username");
         tool.run("ALTER TABLE profiles ADD COLUMN own TEXT AS (lower(bio))");
-        tool.run(`CREATE UNIQUE INDEX own ON profiles (${column})`);
+        tool.run(`CREATE UNIQUE INDEX own ON profiles ${key}`);
         await Instance.open(file);
         const word = async (name: string) =>
           wordOf(await instance.scene.lookUp(instance.hash, name));

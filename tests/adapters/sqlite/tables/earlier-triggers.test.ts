@@ -18,7 +18,7 @@ function makeEarlier(program: Database, triggers: string): void {
   for (const [name] of program.query(TRIGGERS).values()) program.run(`DROP TRIGGER "${name}"`);
   program.run(triggers);
   if (triggers === VERSIONS[0]) {
-    program.run("CREATE UNIQUE INDEX other ON items (v) WHERE v > 0");
+    program.run("CREATE UNIQUE INDEX other ON items (v) WHERE v > 0 AND at <> ''");
     return;
   }
   program.run("DROP TABLE repsync_moment; CREATE TABLE repsync_moment (now TEXT NOT NULL)");

@@ -82,6 +82,48 @@ describe("D-7.6 REPLACE by a key of the application", () => {
 });
 
 scene(
+  "D-7.6 REPLACE by an index of the upsert key that ignores case deletes the row",
+  async ({ program, storage, keys }) => {
+    program.run("CREATE UNIQUE INDEX own ON items (k COLLATE NOCASE)");
+    await storage.tables.prepare([NUMBERED]);
+    program.run("REPLACE INTO items (k, v) VALUES ('A', 1)");
+    expect(await keys()).toEqual(["a"]);
+  },
+);
+
+scene(
+  "D-7.6 REPLACE by an update that brings a row into an index of some rows deletes the other one",
+  async ({ program, storage, keys }) => {
+    program.run("CREATE UNIQUE INDEX own ON items (v) WHERE at IS NULL");
+    program.run("UPDATE items SET at = NULL WHERE k = 'a'");
+    await storage.tables.prepare([NUMBERED]);
+    program.run("UPDATE OR REPLACE items SET at = NULL WHERE k = 'b'");
+    expect(await keys()).toEqual(["a"]);
+  },
+);
+
+scene(
+  "D-7.9 updates of other columns than an index on an expression names look for no row",
+  async ({ program, storage }) => {
+    program.run('ALTER TABLE items ADD COLUMN "a""b" TEXT');
+    program.run('CREATE UNIQUE INDEX own ON items (lower("A""b"), v)');
+    await storage.tables.prepare([NUMBERED]);
+    const find = "SELECT sql FROM sqlite_schema WHERE name = 'repsync_delete.taken.update.items'";
+    const [[sql] = []] = program.query(find).values();
+    expect(sql).toContain('BEFORE UPDATE OF "v", "a""b", "id" ON "items"');
+  },
+);
+
+scene(
+  "D-7.6 notes of a statement that wrote nothing make no tombstone when a version before forgets them",
+  async ({ program, keys }) => {
+    program.run("INSERT OR IGNORE INTO items (id, k) VALUES (1, 'new')");
+    expect(program.run("DELETE FROM repsync_replaced_items").changes).toBe(1);
+    expect(await keys()).toEqual([]);
+  },
+);
+
+scene(
   "D-7.9 a unique index of some rows serves the triggers, which read no whole table",
   async ({ program, storage }) => {
     program.run("CREATE UNIQUE INDEX own ON items (v) WHERE (v > 0 AND k <> 'none')");
