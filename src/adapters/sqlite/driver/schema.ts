@@ -19,6 +19,8 @@ const ROW_NUMBER =
 const UNIQUE_COLUMNS = `SELECT i.name AS key, c.name AS column, nullif(c.coll, 'BINARY') AS collation,
     (SELECT sql FROM sqlite_schema WHERE type = 'index' AND name = i.name) AS sql
   FROM pragma_index_list(?1) i, pragma_index_xinfo(i.name) c WHERE i."unique" AND c.key ORDER BY i.seq, c.seqno`;
+/** Names of the row number, where no column has them. */
+const ROW_NUMBERS = ["rowid", "oid", "_rowid_"];
 const COLUMNS = "SELECT name, hidden IN (2, 3) AS is_generated FROM pragma_table_xinfo(?)";
 
 export interface UniqueKey {
@@ -41,7 +43,10 @@ export function uniqueKeys(database: SqliteDatabase, tableName: string): readonl
   const ofNew = all.map(({ name }) => `NEW.${quotedName(name)} AS ${quotedName(name)}`);
   const rowOfNew = `(SELECT ${ofNew.join(", ")})`;
   return [...keys.values(), ...numbers].map((found) => {
-    const { parts, where } = indexText(String(found[0]?.["sql"] ?? ""));
+    const { parts, where } = indexText(String(found[0]?.["sql"] ?? ""), [
+      ...all.map(({ name }) => name.toLowerCase()),
+      ...ROW_NUMBERS,
+    ]);
     const collations = found.map(({ collation = null }) =>
       collation === null ? "" : ` COLLATE ${collation}`,
     );
@@ -79,14 +84,26 @@ export function ofColumns(lists: readonly UniqueKey["updated"][]): string {
 const TOKENS =
   /'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|--[^\n]*|\/\*[\s\S]*?\*\/|[\s\S]/g;
 
-/** What an index is on, and of which rows, as no pragma tells expressions. */
-function indexText(sql: string): { readonly parts: readonly string[]; readonly where: string } {
+/**
+ * What an index is on, and of which rows, as no pragma tells expressions. What is in double quotes and no column is a text, for which
+ * many programs refuse such quotes in triggers.
+ */
+function indexText(
+  sql: string,
+  columns: readonly string[],
+): { readonly parts: readonly string[]; readonly where: string } {
+  const read = (token: string, isFunction: boolean) => {
+    if (/^(?:--|\/\*)/.test(token)) return " ";
+    if (isFunction || token.length < 2 || token[0] !== '"') return token;
+    const name = token.slice(1, -1).replaceAll('""', '"');
+    return columns.includes(name.toLowerCase()) ? token : `'${name.replaceAll("'", "''")}'`;
+  };
   const parts = [""];
   let depth = 0;
   let isListed = false;
   let behind = "";
-  for (const [token] of sql.matchAll(TOKENS)) {
-    const text = /^(?:--|\/\*)/.test(token) ? " " : token;
+  for (const { 0: token, index } of sql.matchAll(TOKENS)) {
+    const text = read(token, /^\s*\(/.test(sql.slice(index + token.length)));
     if (isListed) behind += text;
     else if (text === ")" && --depth === 0) isListed = true;
     else if (text === "," && depth === 1) parts.push("");

@@ -115,6 +115,21 @@ scene(
 );
 
 scene(
+  "D-7.6 a text of an index in double quotes is one for programs, too, that read a name there",
+  async ({ program, storage, keys }) => {
+    program.run("UPDATE items SET v = id");
+    program.run(`CREATE UNIQUE INDEX own ON items (v) WHERE "K" <> "it's" AND "abs"(v) <= "rowid"`);
+    await storage.tables.prepare([NUMBERED]);
+    const find = "SELECT sql FROM sqlite_schema WHERE name = 'repsync_delete.taken.insert.items'";
+    expect(String(program.query(find).values())).toContain(
+      `"K" <> 'it''s' AND "abs"(v) <= "rowid"`,
+    );
+    program.run("REPLACE INTO items (k, v) VALUES ('new', 1)");
+    expect(await keys()).toEqual(["a"]);
+  },
+);
+
+scene(
   "D-7.6 notes of a statement that wrote nothing make no tombstone when a version before forgets them",
   async ({ program, keys }) => {
     program.run("INSERT OR IGNORE INTO items (id, k) VALUES (1, 'new')");
