@@ -1,10 +1,8 @@
 // What a process runs on: its runtime, Bun or Deno, and the terminal that it was started from.
-
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
 import type { OpenSqlite } from "../adapters/sqlite/driver/connection.ts";
-import { SystemClock } from "../adapters/system/system.ts";
 import type { StartHttpServer } from "../ports/http/http.ts";
 
 export async function serverOfRuntime(): Promise<StartHttpServer> {
@@ -22,6 +20,7 @@ export async function sqliteOfRuntime(): Promise<OpenSqlite> {
 /** On Bun, which lets garbage grow, collects it once resident memory is above `untouchedBytes`. */
 export async function boundMemory(untouchedBytes: number): Promise<void> {
   if (typeof Bun === "undefined") return;
+  const { SystemClock } = await import("../adapters/system/system.ts");
   (await import("../adapters/bun/memory-bound.ts")).boundMemory(untouchedBytes, new SystemClock());
 }
 
