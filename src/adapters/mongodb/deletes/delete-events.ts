@@ -125,15 +125,13 @@ export class EventReader {
       return;
     }
     const row = rowOf(watched, before);
-    const lacksKey = (some: Row) => table.keyColumns.some(({ name }) => some[name] === null);
     // A peer cannot have a document without a whole key.
-    if (lacksKey(row)) return;
+    if (table.keyColumns.some(({ name }) => row[name] === null)) return;
     const text = keyText(table, row);
     const after = documentAfter(before, event);
-    const rowAfter = after && rowOf(watched, after);
-    if (rowAfter !== null && keyText(table, rowAfter) === text) return;
-    if (rowAfter !== null && lacksKey(rowAfter)) {
-      // As by a migration that renames the column, and deletes nothing.
+    if (after !== null && keyText(table, rowOf(watched, after)) === text) return;
+    if (after !== null && table.keyColumns.some(({ name }) => after[name] === undefined)) {
+      // As by a migration that renames the column, and deletes nothing. A key that is set to null is another one.
       interrupted.set(table.name, NO_KEY);
       return;
     }
@@ -164,7 +162,7 @@ function documentAfter(before: Document, event: ChangeEvent): Document | null {
   if (event.operationType === "delete") return null;
   if (event.operationType === "replace") return event.fullDocument ?? {};
   const { updatedFields, removedFields = [] } = event.updateDescription ?? {};
-  const removed = removedFields.map((name) => [name, null] as const);
+  const removed = removedFields.map((name) => [name, undefined] as const);
   return { ...before, ...updatedFields, ...Object.fromEntries(removed) };
 }
 

@@ -55,7 +55,6 @@ const INTERRUPTIONS: readonly [name: string, reason: string, interrupt: Interrup
     [
       ["is removed", { $unset: { k: "" } }],
       ["is renamed", { $rename: { k: "former" } }],
-      ["is emptied", { $set: { k: null } }],
     ] as const
   ).map(([how, update]): (typeof INTERRUPTIONS)[number] => [
     `a key column that ${how}`,

@@ -165,9 +165,11 @@ describe.skipIf(!mongoAvailable)("MongoDB: deletes by other programs", () => {
     async ({ url, db }) => {
       const { storage } = await openInstance(url);
       const items = db.collection("items");
-      const keys = ["set", "pipeline", "replaced"];
+      const keys = ["set", "emptied", "pipeline", "replaced"];
       await items.insertMany(documents(...keys, "same"));
       await items.updateOne({ k: "set" }, { $set: { k: "set 2" } });
+      await items.updateOne({ k: "emptied" }, { $set: { k: null } });
+      await items.deleteOne({ k: null });
       await items.updateOne({ k: "pipeline" }, [{ $set: { k: "pipeline 2", v: 5 } }]);
       await items.replaceOne({ k: "replaced" }, { k: "replaced 2" });
       await items.updateOne({ k: "same" }, { $set: { v: 2, other: "new" }, $unset: { at: "" } });
