@@ -19,7 +19,6 @@ import { SYNC_CALLS } from "../../../ports/documents.ts";
 import type { WriteRule, Written } from "../../../ports/tables/table-writes.ts";
 import { takeNumbers } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
-import { readNowMs } from "../driver/operations.ts";
 import {
   findTombstones,
   forgetTombstones,
@@ -94,8 +93,7 @@ export class RowWrites {
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const { isFilling, learnt } = this.#options;
     if (learnt.meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
-    const { db } = this.#deps;
-    const [nowMs] = await Promise.all([readNowMs(this.#deps), assertThere(db, this.#table.name)]);
+    const nowMs = await this.#readNowMs();
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
@@ -105,6 +103,13 @@ export class RowWrites {
         : await this.#writeRead(upserts, { nowMs, tombstones }, tx);
     const tookMs = Math.ceil(this.#deps.clock.monotonicMs() - beganMs);
     return { ...written, visibleMs: nowMs + tookMs + MARGIN_MS };
+  }
+
+  /** The store's time, where the collection is there. */
+  async #readNowMs(): Promise<number> {
+    const { db, storeClock } = this.#deps;
+    const now = await assertThere(db, this.#table.name);
+    return storeClock?.nowMs() ?? now.getTime();
   }
 
   /** True when neither the outcome of the records nor their times depend on stored rows. */
@@ -155,7 +160,7 @@ export class RowWrites {
 
   /** As `write()`, in parts that double in size. */
   async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const nowMs = await readNowMs(this.#deps);
+    const nowMs = await this.#readNowMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const { sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {

@@ -82,12 +82,11 @@ export class TableReader {
   }
 
   async page<Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>> {
-    const { from, hasTotal = false } = query;
+    const { from } = query;
     const layout = layoutOf(table);
     if ("afterKey" in from) return (await this.#readRange(layout, from, query)) as PageOf<Query>;
     const start = this.#startOf(layout, query);
-    const isOfState = "offsetRows" in from || hasTotal;
-    const page = await this.#read(layout, query, isOfState, (reading) =>
+    const page = await this.#read(layout, query, isOfState(query), (reading) =>
       this.#readPage(reading, start, query),
     );
     return page as PageOf<Query>;
@@ -96,11 +95,13 @@ export class TableReader {
   async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
     const layout = layoutOf(table);
     const wanted = keys.map((row) => this.#places.keyOf(layout, row));
-    const found = await this.#readSnapshot(table, (tx) =>
-      readByKeys(this.#deps.db, layout, wanted, tx),
-    );
+    const found = await readSnapshot(this.#deps, async (tx) => {
+      const documents = [...(await readByKeys(this.#deps.db, layout, wanted, tx))];
+      if (documents.length < keys.length) await assertThere(this.#deps.db, table.name);
+      return documents;
+    });
     const reader = readerOf(table, columns);
-    return [...found].map((document) => this.#places.read(reader, document));
+    return found.map((document) => this.#places.read(reader, document));
   }
 
   async count(table: Table, query: CountQuery = {}): Promise<number> {
@@ -116,7 +117,7 @@ export class TableReader {
     const after = afterKey && this.#places.keyOf(layout, afterKey);
     const through = throughKey && this.#places.keyOf(layout, throughKey);
     const range = { after, through, limit: query.limitRows };
-    const { rows } = await this.#readSnapshot(layout.table, (tx) =>
+    const { rows } = await readSnapshot(this.#deps, (tx) =>
       this.#find(layout.table, readKeyRange(this.#deps.db, layout, range, tx), query),
     );
     return { rows, totalRows: null, cursor: null };
@@ -210,9 +211,10 @@ export class TableReader {
   async #find(
     table: Table,
     documents: AsyncIterable<readonly Uint8Array[]>,
-    { from, limitRows, maxJsonBytes, columns = "page" }: RowsQuery,
+    query: RowsQuery,
     onBefore: ((document: Uint8Array) => void) | null = null,
   ): Promise<Found> {
+    const { from, limitRows, maxJsonBytes, columns = "page" } = query;
     const isPlaced = "after" in from || "afterKey" in from;
     const reader = readerOf(table, columns);
     const size = maxJsonBytes === undefined ? null : new PageSize(maxJsonBytes);
@@ -235,10 +237,12 @@ export class TableReader {
         last = document;
       }
     }
+    // Reads of the state of a table ask for it themselves.
+    if (rows.length < limitRows && !isOfState(query)) await assertThere(this.#deps.db, table.name);
     return { rows, last, isCut: false };
   }
 
-  /** Works in a snapshot. With `isOfState` the work has the state of the table, by which totals and positions are reused. */
+  /** Works in a snapshot, with `isOfState` of a known state. */
   async #read<T>(
     layout: TableLayout,
     { sinceTime = null, limit = this.#deps.callLimit }: CountQuery,
@@ -253,22 +257,8 @@ export class TableReader {
       if (state !== null) state.hasDates = isMixed;
       return await work({ layout, tx, sinceTime, state, sequence, isMixed });
     };
-    if (!isOfState) {
-      return await this.#readSnapshot(layout.table, (tx) => read(tx, null), deadline);
-    }
+    if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null), deadline);
     return await readCommitted(this.#deps, () => this.#states.read(name, read), deadline);
-  }
-
-  async #readSnapshot<T>(
-    { name }: Table,
-    read: (tx: ClientSession) => Promise<T>,
-    deadline?: Deadline,
-  ): Promise<T> {
-    const readThere = async (tx: ClientSession) => {
-      const [found] = await Promise.all([read(tx), assertThere(this.#deps.db, name)]);
-      return found;
-    };
-    return await readSnapshot(this.#deps, readThere, deadline);
   }
 
   #knownTotal({ sequence }: Reading): number | null {
@@ -290,9 +280,15 @@ export class TableReader {
       })
       .toArray();
     const totalRows = Number(counted?.["rows"] ?? 0);
+    if (sequence === null && totalRows === 0) await assertThere(this.#deps.db, layout.table.name);
     if (sequence !== null) this.#bookmarks.rememberTotal(sequence, totalRows);
     return totalRows;
   }
+}
+
+/** True where rows are read with the state of the table, by which totals and positions are reused. */
+function isOfState({ from, hasTotal }: RowsQuery): boolean {
+  return "offsetRows" in from || hasTotal === true;
 }
 
 function readerOf(table: Table, columns: RowColumns): RowReader {

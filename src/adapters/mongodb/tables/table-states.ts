@@ -90,10 +90,14 @@ const NEWEST = { readConcern: { level: "local" } } as const;
 /** More than there are shards. */
 const MAX_DOCUMENTS = 1_000;
 
-/** Throws where no plain collection has the name: a read would find no rows there, and a write make one without indexes. */
-export async function assertThere(db: Db, tableName: string): Promise<void> {
+/**
+ * Throws where no plain collection has the name: a read would find no rows there, and a write make one without indexes. Resolves to the
+ * server's time.
+ */
+export async function assertThere(db: Db, tableName: string): Promise<Date> {
   const pipeline = [{ $collStats: { count: {} } }];
-  await db.command({ aggregate: tableName, pipeline, cursor: {}, ...NEWEST });
+  const reply = await db.command({ aggregate: tableName, pipeline, cursor: {}, ...NEWEST });
+  return reply["cursor"].firstBatch[0].localTime;
 }
 
 /** Changes with every write of any program to a table. */

@@ -61,6 +61,8 @@ class Watched {
   readonly documents: MongoDocuments;
   readonly client: MongoClient;
   readonly commands: Command[] = [];
+  /** Outside of transactions, and for the table or the time. */
+  readonly questions: string[] = [];
   readonly #byRequest = new Map<number, Command>();
 
   constructor(url: string) {
@@ -82,6 +84,8 @@ class Watched {
     this.tables = new MongoTableStore(deps, recorder);
     this.documents = new MongoDocuments(deps);
     this.client.on("commandStarted", ({ commandName, command, requestId }) => {
+      const isOfTable = command[commandName] === "items" && command["txnNumber"] === undefined;
+      if (isOfTable || commandName === "hello") this.questions.push(commandName);
       if (command[commandName] !== "items" || !["insert", "update"].includes(commandName)) return;
       const one = readCommand(commandName, command);
       this.commands.push(one);
@@ -166,6 +170,36 @@ describe.skipIf(!mongoAvailable)("MongoDB commands", () => {
         const keys = commands.flatMap(({ filters }) => filters).map((q) => Object.keys(q).join());
         expect([...new Set(keys)]).toEqual(["shop,sku"]);
       }
+    },
+  );
+
+  commandTest(
+    "D-14.6 whether the collection is there is asked where rows may be missing, and with the time of a push",
+    async (watched) => {
+      const asked = async (work: Promise<unknown>) => {
+        watched.questions.length = 0;
+        await work;
+        return [...watched.questions];
+      };
+      await watched.push(items(0, 3, null));
+      const { tables } = watched;
+      const keys = (...skus: readonly number[]) =>
+        tables.byKeys(
+          ITEMS,
+          skus.map((sku) => item(sku, null)),
+          "page",
+        );
+      const after = (limitRows: number) => tables.page(ITEMS, { from: { after: null }, limitRows });
+      const range = (limitRows: number) =>
+        tables.page(ITEMS, { from: { afterKey: null, throughKey: null }, limitRows });
+      expect(await asked(keys(0, 1))).toEqual(["find"]);
+      expect(await asked(keys(0, 5))).toEqual(["find", "aggregate"]);
+      for (const read of [after, range]) {
+        const full = await asked(read(3));
+        expect(full).not.toContain("aggregate");
+        expect(await asked(read(4))).toEqual([...full, "aggregate"]);
+      }
+      expect(await asked(watched.push(items(0, 1, "x")))).toEqual(["aggregate"]);
     },
   );
 
