@@ -30,8 +30,8 @@ export class RegistryKeeper {
   readonly #deps: RegistryKeeperDeps;
   readonly #stop = new AbortController();
   #problem: string | null = null;
-  /** The last text whose problem is in the log. */
-  #toldText: string | null | undefined;
+  /** The text of the file at the last look. */
+  #text: string | null | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(deps: RegistryKeeperDeps) {
@@ -66,21 +66,23 @@ export class RegistryKeeper {
   }
 
   async #look(): Promise<void> {
-    const { source, logger } = this.#deps;
-    const { text, registry, problems } = await source.read();
-    try {
-      if (registry === null) {
-        throw await this.#kept(new AppError("invalid_request", problems.join("; ")));
-      }
-      await this.#takeUp(registry, (tables) => this.#prepare(tables));
-    } catch (error) {
-      if (this.#stop.signal.aborted) return;
-      this.#problem = isAppError(error) ? error.text : INTERNAL_MESSAGE;
-      if (this.#toldText === text) return;
-      this.#toldText = text;
-      const cause = isAppError(error) ? undefined : error;
-      logger.error(`The registry stays as it was: ${this.#problem}`, cause);
-    }
+    const { text, registry, problems } = await this.#deps.source.read();
+    const errors: unknown[] = [];
+    const note = (error: unknown) => void errors.push(error);
+    if (registry === null) note(new AppError("invalid_request", problems.join("; ")));
+    else await this.#takeUp(registry, (tables) => this.#prepare(tables)).catch(note);
+    // Whatever the file says: those that are served need a look all the same.
+    await this.#prepareAgain().catch(note);
+    if (this.#stop.signal.aborted) return;
+    const texts = new Set(
+      errors.map((error) => (isAppError(error) ? error.text : INTERNAL_MESSAGE)),
+    );
+    const problem = errors.length === 0 ? null : [...texts].join("\n");
+    const isTold = problem === this.#problem && text === this.#text;
+    [this.#problem, this.#text] = [problem, text];
+    if (problem === null || isTold) return;
+    const cause = errors.find((error) => !isAppError(error));
+    this.#deps.logger.error(`The registry stays as it was: ${problem}`, cause);
   }
 
   async #add(table: NewTable): Promise<AddResult> {
@@ -88,6 +90,7 @@ export class RegistryKeeper {
     try {
       const registry = await source.add(table, (tables) => this.#prepare(tables));
       await this.#takeUp(registry, async () => {});
+      this.#problem = null;
     } catch (error) {
       if (isAppError(error, "schema_conflict")) throw new AppError("conflict", error.message);
       if (!isAppError(error, "file_failed")) throw error;
@@ -99,42 +102,37 @@ export class RegistryKeeper {
   async #takeUp(next: Registry, prepare: (tables: Registry) => Promise<void>): Promise<void> {
     const { registry, logger } = this.#deps;
     const change = registry.changeTo(next);
-    if (change !== null) {
-      await prepare(change.registry).catch(async (error) => {
-        throw await this.#kept(error);
-      });
-      registry.take(change.registry);
-      logger.info(`The registry was taken up: ${change.summary}`);
-    } else await this.#prepareAgain();
-    this.#problem = null;
-    this.#toldText = undefined;
+    if (change === null) return;
+    await prepare(change.registry);
+    registry.take(change.registry);
+    logger.info(`The registry was taken up: ${change.summary}`);
   }
 
-  /** The problem of a file whose tables are not taken up: those that are served need a look all the same. */
-  async #kept(problem: unknown): Promise<unknown> {
-    await this.#prepareAgain().catch(() => {});
-    return problem;
-  }
-
-  /** Prepares the tables that another program has changed. They are not used while they cannot be prepared. */
+  /** Prepares the tables that another program has changed, each alone. One is not used while it cannot be prepared. */
   async #prepareAgain(): Promise<void> {
     const { registry, storage, logger } = this.#deps;
+    const { stopped } = registry;
     const asked = storage.tables.disturbed?.([...registry.values()]);
     // Null while the store does not answer.
     const disturbed = (await asked?.catch(() => null)) ?? null;
     if (disturbed === null) return;
-    try {
-      const tables = new Map(disturbed.map((table) => [table.name, table]));
-      if (tables.size > 0) await this.#prepare(tables, true);
-    } catch (error) {
-      if (isAppError(error, "schema_conflict")) registry.stop(disturbed, error.message);
-      throw error;
+    const names = disturbed.map(({ name }) => name);
+    for (const name of stopped.keys()) if (!names.includes(name)) stopped.delete(name);
+    for (const table of disturbed) {
+      const { name } = table;
+      try {
+        await this.#prepare(new Map([[name, table]]), true);
+      } catch (error) {
+        if (!isAppError(error, "schema_conflict")) throw error;
+        stopped.set(name, error.message);
+        continue;
+      }
+      stopped.delete(name);
+      logger.info("Another program has changed a table, so it was prepared again: compare it", {
+        table: name,
+      });
     }
-    registry.stop([], "");
-    if (disturbed.length === 0) return;
-    logger.info(
-      "Another program has made tables or triggers anew, so tables were prepared again: compare them",
-    );
+    if (stopped.size > 0) throw new AppError("schema_conflict", [...stopped.values()].join("\n"));
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
@@ -168,16 +166,11 @@ function soundTable(name: string, entry: unknown): NewTable {
 
 /** The registry of a serving process. Its tables never change: who has got one keeps it to the end of the work. */
 export class LiveRegistry extends Map<string, Table> {
-  stopped: ReadonlyMap<string, string> = new Map();
-
-  /** Says why these tables are not used, and that all others are. */
-  stop(tables: readonly Table[], reason: string): void {
-    this.stopped = new Map(tables.map(({ name }) => [name, reason]));
-  }
+  readonly stopped = new Map<string, string>();
 
   /** Replaces all tables at once. */
   take(tables: Registry): void {
-    this.stop([], "");
+    this.stopped.clear();
     this.clear();
     for (const [name, table] of tables) this.set(name, table);
   }

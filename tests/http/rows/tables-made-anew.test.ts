@@ -118,6 +118,34 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect((await app.pull("items")).json["error"]).toContain(STOPPED);
   });
 
+  test("D-14.6 a table that cannot be prepared keeps no other from it, and stays unused at each look", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const tables = { items: ITEMS, versions: VERSIONS };
+    const app = await startRunApp({ tables, env: { STORAGE_URL } });
+    const sql = connect(STORAGE_URL);
+    await app.push("items", { records: [{ name: "a", price: "1.50" }] });
+    await app.push("versions", { records: [{ name: "v" }] });
+    const made = isPostgres(STORAGE_URL)
+      ? 'public.versions (name text collate "C" not null, at timestamptz)'
+      : "versions (name text not null, at text)";
+    await sql.unsafe("alter table items rename column price to cost");
+    await sql.unsafe(`drop table versions; create table ${made}`);
+    for (let i = 0; i < 3; i++) {
+      await app.lookAtRegistry();
+      const pushed = await app.push("versions", { records: [{ name: `v${i}` }] });
+      expect([pushed.status, pushed.json["upserted"]]).toEqual([200, 1]);
+      const refused = await app.push("items", { records: [{ name: "b" }] });
+      expect([refused.status, refused.json["error"]]).toEqual([
+        400,
+        expect.stringContaining(STOPPED),
+      ]);
+      expect((await app.ask("/overview")).json["registry_problem"]).toContain(STOPPED);
+    }
+    await sql.unsafe("alter table items rename column cost to price");
+    await app.lookAtRegistry();
+    expect(await app.records("items")).toEqual([{ name: "a", price: "1.50" }]);
+  });
+
   test("D-14.6 a table with a column of another type is not used, and a run goes on with the others", async () => {
     const remote = await backend.makeUrl();
     const tables = { items: ITEMS, versions: VERSIONS };

@@ -69,6 +69,8 @@ export class SqliteTables implements TableStore {
     tables: new Set<string>(),
     made: new Map<string, ReadonlySet<unknown>>(),
   };
+  /** Of the schema in which a look has found no table disturbed. */
+  #calmVersion = -1;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
@@ -92,13 +94,15 @@ export class SqliteTables implements TableStore {
   }
 
   async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
-    const { version, made } = this.#prepared;
     return await this.#database.read(() => {
-      if (schemaVersion(this.#database) === version) return [];
-      return tables.filter((table) => {
+      const version = schemaVersion(this.#database);
+      if (version === this.#calmVersion) return [];
+      const found = tables.filter((table) => {
         const now = this.#made(table);
-        return now.size > 0 && !made.get(table.name)?.isSubsetOf(now);
+        return now.size > 0 && !this.#prepared.made.get(table.name)?.isSubsetOf(now);
       });
+      if (found.length === 0) this.#calmVersion = version;
+      return found;
     });
   }
 
