@@ -191,18 +191,20 @@ describe("startSchedule()", () => {
 });
 
 describe("startCompareSchedule()", () => {
-  test("D-7.5, D-14.6 a table that goes while another is compared keeps none from being compared", async () => {
+  test("D-7.5, D-14.6 a table that goes, or is not used any more, while another is compared keeps none from being compared", async () => {
     const entry = makeTable({ upsert_key: ["n"], columns: { n: { type: "integer" } } });
-    const tables = new Map(["a", "b", "c"].map((name) => [name, { ...entry, name }]));
+    const tables = new Map(["a", "b", "c", "d"].map((name) => [name, { ...entry, name }]));
     const registry = new LiveRegistry(tables);
     const compared: string[] = [];
+    const errors: string[] = [];
+    const error = (message: string) => void errors.push(message);
     let work = async () => {};
     const deps = {
       registry,
       ...shareStore(),
       ids: { next: () => "one" },
       timer: { sleep: () => new Promise<void>(() => {}) },
-      logger: { debug() {}, info() {}, warn() {}, error() {} },
+      logger: { debug() {}, info() {}, warn() {}, error },
       scheduler: {
         ...cron,
         start: (_: string, given: () => Promise<void>) => {
@@ -217,12 +219,14 @@ describe("startCompareSchedule()", () => {
         compare({ tableName }: { readonly tableName: string }) {
           compared.push(findTable(registry, tableName).name);
           registry.take(new Map([...tables].filter(([name]) => name !== "b")));
+          registry.stopped.set("c", "A column of it is another one");
           return { outcome: new Promise<never>((resolve) => resolve(undefined as never)) };
         },
       },
     };
     startCompareSchedule(deps, "0 3 * * *", null);
     await work();
-    expect(compared).toEqual(["a", "c"]);
+    expect(compared).toEqual(["a", "d"]);
+    expect(errors).toEqual(["Table not compared: A column of it is another one"]);
   });
 });

@@ -156,7 +156,7 @@ function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
 /**
  * Seconds that an end of a table may be behind: since both were last equal, else since the first stored run. 0 for a table that
  * its last run or comparison left equal, with equal counts and no later row here since. Null for a table that was never run or
- * compared. D-14.9.
+ * compared, or is not used. D-14.9.
  */
 async function behindSeconds(
   { registry, tables, clock }: SyncDeps,
@@ -165,7 +165,7 @@ async function behindSeconds(
   counted: Counted,
 ): Promise<number | null> {
   const table = registry.get(tableName);
-  if (table === undefined || last === null) return null;
+  if (table === undefined || last === null || registry.stopped?.has(tableName)) return null;
   // Counts from before the end of the run are older than its own.
   if (last.isEqual && !hasDrift(counted, last.endMs)) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));

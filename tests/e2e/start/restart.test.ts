@@ -96,7 +96,7 @@ describe("a restart", () => {
     expect([ended.code, ended.stdout]).toEqual([2, ""]);
     expect(ended.stderr).toStartWith('repsync cannot start: Table "notes": ');
     expect(ended.stderr).toContain(named);
-    expect(ended.stderr).toContain("Undo the change in the registry");
+    expect(ended.stderr).toContain("Undo the change, or export");
     expect(ended.stderr).not.toContain(folder);
     // Nothing was changed, the other tables of that registry included.
     const service = await startService({ folder, tables: { notes } });

@@ -168,6 +168,24 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect(run.json["error"]).toContain('Table "items": column "price" is ');
     expect(await pair.local.rows("versions")).toHaveLength(1);
   });
+
+  test("D-14.6, D-14.9 the overview is there while a table that was run is not used", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const entry = {
+      ...VERSIONS,
+      columns: { ...VERSIONS.columns, body: { type: "text" } },
+    } as const;
+    const { local } = await startPair({ backend, tables: { entry }, env: { STORAGE_URL } });
+    await local.push("entry", { records: [{ name: "a" }] });
+    expect((await local.trigger({ direction: "both" })).status).toBe(200);
+    await connect(STORAGE_URL).unsafe("alter table entry rename column body to text");
+    await local.lookAtRegistry();
+    const { status, json } = await local.ask("/overview");
+    expect([status, json["registry_problem"]]).toEqual([
+      200,
+      expect.stringContaining('column "body" is missing'),
+    ]);
+  });
 });
 
 onBackends(

@@ -11,9 +11,8 @@ export interface TableRefusal {
   readonly problems: readonly string[];
 }
 
-/** The advice about a change of the registry that rows cannot follow. */
-export const CHANGE_ADVICE =
-  "Undo the change in the registry, or export the table, drop it and import it again";
+/** The advice about a change of the registry, or by another program, that rows cannot follow. */
+export const CHANGE_ADVICE = "Undo the change, or export the table, drop it and import it again";
 
 const FOREIGN_ADVICE =
   "Leave it out of the registry, name a type or key there that it has, or give the table of the registry another name and import the rows into that";

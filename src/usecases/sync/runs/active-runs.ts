@@ -113,7 +113,10 @@ export function startCompareSchedule(
     for (const tableName of [...deps.registry.keys()]) {
       // The registry may have lost the table since.
       if (!deps.registry.has(tableName)) continue;
-      await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
+      const problem = deps.registry.stopped?.get(tableName);
+      if (problem === undefined) {
+        await deps.activeRuns.compare({ tableName, repair, trigger: "schedule" }).outcome;
+      } else deps.logger.error(`Table not compared: ${problem}`, undefined);
     }
   });
 }

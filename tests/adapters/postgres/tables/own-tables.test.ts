@@ -168,7 +168,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       expect(await prepared(database, wider)).toContain('column "w" is integer in the database');
       await sql`alter table public.items alter column v type text`;
       expect(await prepared(database, ITEMS)).toBe(
-        'Table "items": column "v" is text in the database, where integer is kept as bigint. Undo the change in the registry, or export the table, drop it and import it again',
+        'Table "items": column "v" is text in the database, where integer is kept as bigint. Undo the change, or export the table, drop it and import it again',
       );
       await sql`alter table public.items drop column k`;
       expect(await prepared(database, ITEMS)).toContain('column "k" is missing');
