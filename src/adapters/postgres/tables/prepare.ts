@@ -49,7 +49,11 @@ export async function prepareTables(
   });
 }
 
-async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable): Promise<void> {
+async function prepare(
+  tx: ServerTransaction,
+  { layout, found }: ExaminedTable,
+  isLocked = false,
+): Promise<void> {
   const { table } = layout;
   const { kept, table: there } = found;
   const indexes = indexChanges(layout, found);
@@ -58,6 +62,12 @@ async function prepare(tx: ServerTransaction, { layout, found }: ExaminedTable):
   const hasAll = indexes.length === 0 && there !== null && hasColumns(table, there.columns);
   if (isSame && hasAll && isWatched(layout, found)) return;
   const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
+  if (there !== null && !staysThere && !isLocked) {
+    // Somebody may be writing its first row.
+    await tx.script(`lock table ${layout.name} in access exclusive mode`);
+    for (const again of await examineTables(tx, [layout])) await prepare(tx, again, true);
+    return;
+  }
   if (staysThere) {
     if (!isForeign(found)) await changeTable(tx, layout, there);
     await tx.script(indexes.join("\n"));

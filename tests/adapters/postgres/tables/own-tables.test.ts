@@ -70,6 +70,26 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
     },
   );
 
+  databaseTest(
+    "D-2.4, D-14.6 one that gets its first row meanwhile is not made anew",
+    async (database) => {
+      const { sql } = database;
+      await prepared(database, ITEMS);
+      await sql`alter table public.items alter column v type int4`;
+      const { promise: written, resolve: end } = Promise.withResolvers<void>();
+      const writing = sql.begin(async (tx) => {
+        await tx`insert into public.items values ('a', now(), 1)`;
+        await written;
+      });
+      const preparing = prepared(database, ITEMS);
+      await Bun.sleep(500);
+      end();
+      await writing;
+      expect(await preparing).toContain('column "v" is integer in the database');
+      expect(await sql`select k from public.items`.values()).toEqual([["a"]]);
+    },
+  );
+
   databaseTest("D-14.6 an index that was dropped is made again", async (database) => {
     const owned = "select indexname from pg_indexes where tablename = 'items'";
     await prepared(database, ITEMS);
