@@ -87,6 +87,7 @@ test("D-14.6 a table that cannot be prepared keeps no other from it, and each ha
   disturbed = "unknown";
   await keeper.look();
   expect(["a", "b", "c"].map(reason)).toEqual(["a is wrong", null, "c is wrong"]);
+  expect(keeper.problem).toStartWith("a is wrong\nc is wrong; docs/operating.md");
   disturbed = new Set(["c"]);
   await keeper.look();
   expect(["a", "b", "c"].map(reason)).toEqual([null, null, "c is wrong"]);

@@ -162,7 +162,7 @@ function stateMetrics(registers: Registry[]) {
     ),
     registryProblem: gauge(
       "repsync_registry_problem",
-      "1 while the registry file cannot be taken up, else 0",
+      "1 while the registry file cannot be taken up, or a table is not used, else 0",
     ),
     markerLags: tableGauge("repsync_sync_marker_lag_seconds", "Age of each last-sync marker"),
     rejected: tableGauge(

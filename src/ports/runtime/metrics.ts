@@ -43,7 +43,7 @@ export interface ServiceState {
   } | null;
   /** True when this process has met damage of the store. D-11.6. */
   readonly isStoreDamaged: boolean;
-  /** True when the registry file cannot be taken up. D-14.6. */
+  /** True when the registry file cannot be taken up, or a table is not used. D-14.6. */
   readonly hasRegistryProblem: boolean;
   readonly lookups: {
     readonly outcomes: readonly LookupCount[];

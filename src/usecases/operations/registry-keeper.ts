@@ -38,7 +38,7 @@ export class RegistryKeeper {
     this.#deps = deps;
   }
 
-  /** Why the served registry differs from its file; null while it does not. */
+  /** Why the registry file is not taken up, or a table not used; null while neither. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -112,13 +112,14 @@ export class RegistryKeeper {
   async #prepareAgain(): Promise<void> {
     const { registry, storage, logger } = this.#deps;
     const { stopped } = registry;
-    const asked = storage.tables.disturbed?.([...registry.values()]);
     // Null while the store does not answer.
-    const disturbed = (await asked?.catch(() => null)) ?? null;
-    if (disturbed === null) return;
-    const names = disturbed.map(({ name }) => name);
-    for (const name of stopped.keys()) if (!names.includes(name)) stopped.delete(name);
-    for (const table of disturbed) {
+    const asked = storage.tables.disturbed?.([...registry.values()]).catch(() => null);
+    const disturbed = (await asked) ?? null;
+    if (disturbed !== null) {
+      const names = new Set(disturbed.map(({ name }) => name));
+      for (const name of stopped.keys()) if (!names.has(name)) stopped.delete(name);
+    }
+    for (const table of disturbed ?? []) {
       const { name } = table;
       try {
         await this.#prepare(new Map([[name, table]]), true);

@@ -196,15 +196,20 @@ onBackends(
       const STORAGE_URL = await backend.makeUrl();
       const app = await startRunApp({ env: { STORAGE_URL } });
       const key = await (await Person.signUp(app, "ana")).issueKey();
+      const cleo = await Person.signUp(app, "cleo");
       const sql = connect(STORAGE_URL);
       await sql.unsafe("alter table profiles rename column bio to about");
       await app.lookAtRegistry();
       const { status, json } = await lookUp(app, key, { username: "ben" });
       const detail = "The table profiles is not as it was prepared";
       expect([status, json["detail"]]).toEqual([503, detail]);
+      const erase = () => cleo.send("/v1/me", { method: "DELETE" });
+      expect((await erase()).status).toBe(503);
       await sql.unsafe("alter table profiles rename column about to bio");
       await app.lookAtRegistry();
       expect((await lookUp(app, key, { username: "ben" })).status).toBe(404);
+      expect((await erase()).status).toBe(200);
+      expect(await sql`select username from profiles where username = 'cleo'`).toHaveLength(0);
     });
   },
 );
