@@ -37,7 +37,8 @@ export function OverviewPage() {
 
 /** Says that the registry file cannot be taken up, or a table is not used. D-14.6. */
 function RegistryNote({ problem }: { readonly problem: string }) {
-  const hint = "The registry file cannot be taken up, or a table is not used. The others stay as they were.";
+  const hint =
+    "The registry file cannot be taken up, or a table is not used. The others stay as they were.";
   return <ErrorNote error={new RequestError(0, { detail: problem, hint })} />;
 }
 

@@ -64,7 +64,8 @@ export const OverviewSchema = model("Overview", {
   }),
   tables: Type.Array(OverviewTable),
   registry_problem: nullable(Text, {
-    description: "Why the registry file cannot be taken up, or a table is not used; null while neither",
+    description:
+      "Why the registry file cannot be taken up, or a table is not used; null while neither",
   }),
   history: only({
     minutes: Type.Array(Traffic, { description: "Of a day; minutes without any are left out" }),
