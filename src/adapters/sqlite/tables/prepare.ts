@@ -7,9 +7,10 @@ import {
   refuseTables,
   servingKey,
 } from "../../../domain/sync/table/table-refusals.ts";
+import { START_CALLS } from "../../../ports/documents.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import { prepareVersions } from "../driver/person-versions.ts";
-import { OwnTriggers } from "../driver/schema.ts";
+import { OwnTriggers, schemaVersion } from "../driver/schema.ts";
 import { declaredType } from "./column-values.ts";
 import { prepareDeletes } from "./delete-triggers.ts";
 import { ORDER_COLUMN, orderExpression } from "./order-column.ts";
@@ -30,6 +31,11 @@ const DEFINITIONS = `CREATE TABLE IF NOT EXISTS repsync_tables (
     name TEXT PRIMARY KEY, definition TEXT NOT NULL
   ) WITHOUT ROWID`;
 const FOREIGN = "SELECT name FROM repsync_tables WHERE json_extract(definition, '$.isForeign')";
+
+/** Indexes and triggers of repsync on a table, and its columns with their types. */
+const MADE = `SELECT name AS made FROM sqlite_schema
+  WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*' AND tbl_name = ?1
+  UNION SELECT name || ' ' || type FROM pragma_table_xinfo(?1) WHERE name IN (SELECT value FROM json_each(?2))`;
 
 /** Makes the tables about tables, and reads which ones another program made, within the write that opens the store. */
 export function prepareOwnTables(database: SqliteDatabase): void {
@@ -52,12 +58,60 @@ export function examineTables(
   return examined;
 }
 
+/** The tables of the registry as this process has prepared them. */
+export class PreparedTables {
+  readonly #database: SqliteDatabase;
+  /** The tables prepared last: an equal table needs no other look while no schema has changed. */
+  #prepared = {
+    version: -1,
+    tables: new Set<string>(),
+    made: new Map<string, ReadonlySet<unknown>>(),
+  };
+  /** Of the schema in which a look has found no table disturbed. */
+  #calmVersion = -1;
+
+  constructor(database: SqliteDatabase) {
+    this.#database = database;
+  }
+
+  async prepare(tables: readonly Table[], isServed = false): Promise<void> {
+    const known = this.#prepared;
+    const now = await this.#database.write((body) => {
+      const isSame = schemaVersion(this.#database) === known.version;
+      const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
+      const changed = tables.filter((table) => !isKnown(table));
+      prepareTables(this.#database, changed, isServed);
+      for (const { name } of changed) body.noteChanged(name);
+      const made = changed.map((table) => [table.name, this.#made(table)] as const);
+      return {
+        version: schemaVersion(this.#database),
+        made: new Map([...known.made, ...made]),
+      };
+    }, START_CALLS);
+    this.#prepared = { ...now, tables: new Set(tables.map((table) => JSON.stringify(table))) };
+  }
+
+  async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
+    return await this.#database.read(() => {
+      const version = schemaVersion(this.#database);
+      if (version === this.#calmVersion) return [];
+      const found = tables.filter((table) => {
+        const now = this.#made(table);
+        return now.size > 0 && !this.#prepared.made.get(table.name)?.isSubsetOf(now);
+      });
+      if (found.length === 0) this.#calmVersion = version;
+      return found;
+    });
+  }
+
+  #made({ name, columns }: Table): ReadonlySet<unknown> {
+    const names = JSON.stringify(columns.map((column) => column.name));
+    return new Set(this.#database.all(MADE, [name, names]).map(({ made }) => made));
+  }
+}
+
 /** Makes what is missing, within the caller's transaction. Throws `schema_conflict`; the caller then rolls back. */
-export function prepareTables(
-  database: SqliteDatabase,
-  tables: readonly Table[],
-  isServed = false,
-): void {
+function prepareTables(database: SqliteDatabase, tables: readonly Table[], isServed = false): void {
   for (const one of examineTables(database, tables, isServed)) prepareTable(database, one);
   prepareVersions(
     database,

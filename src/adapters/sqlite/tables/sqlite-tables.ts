@@ -3,7 +3,6 @@
 import { PageBookmarks, type PageSequence } from "../../../domain/sync/rows/page-bookmarks.ts";
 import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
-import { START_CALLS } from "../../../ports/documents.ts";
 import {
   type CountQuery,
   type PageOf,
@@ -15,7 +14,6 @@ import {
 } from "../../../ports/tables/table-store.ts";
 import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import { schemaVersion } from "../driver/schema.ts";
 import { boundValues, decodeRows, textWithNul, valueEncoder } from "./column-values.ts";
 import { ORDER_COLUMN } from "./order-column.ts";
 import {
@@ -27,18 +25,13 @@ import {
   startAtCursor,
   startBehind,
 } from "./page-start.ts";
-import { prepareTables } from "./prepare.ts";
+import { PreparedTables } from "./prepare.ts";
 import { type RowRange, TableSql } from "./statements.ts";
 
 /** Rows of the first portion of a page, which shows their size. */
 const FIRST_PORTION_ROWS = 16;
 /** The JSON of a later portion, in bytes, about. */
 const PORTION_BYTES = 4 * 1024 * 1024;
-
-/** Indexes and triggers of repsync on a table, and its columns with their types. */
-const MADE = `SELECT name AS made FROM sqlite_schema
-  WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*' AND tbl_name = ?1
-  UNION SELECT name || ' ' || type FROM pragma_table_xinfo(?1) WHERE name IN (SELECT value FROM json_each(?2))`;
 
 interface OpenPage {
   readonly table: Table;
@@ -63,47 +56,19 @@ export class SqliteTables implements TableStore {
   readonly #bookmarks = new PageBookmarks<Place>();
   /** Positions of read rows, as values of other tools do not show their position. */
   readonly #places = new WeakMap<RowPosition, Place>();
-  /** The tables prepared last: an equal table needs no other look while no schema has changed. */
-  #prepared = {
-    version: -1,
-    tables: new Set<string>(),
-    made: new Map<string, ReadonlySet<unknown>>(),
-  };
-  /** Of the schema in which a look has found no table disturbed. */
-  #calmVersion = -1;
+  readonly #prepared: PreparedTables;
 
   constructor(database: SqliteDatabase) {
     this.#database = database;
+    this.#prepared = new PreparedTables(database);
   }
 
-  async prepare(tables: readonly Table[], isServed = false): Promise<void> {
-    const known = this.#prepared;
-    const now = await this.#database.write((body) => {
-      const isSame = schemaVersion(this.#database) === known.version;
-      const isKnown = (table: Table) => isSame && known.tables.has(JSON.stringify(table));
-      const changed = tables.filter((table) => !isKnown(table));
-      prepareTables(this.#database, changed, isServed);
-      for (const { name } of changed) body.noteChanged(name);
-      const made = changed.map((table) => [table.name, this.#made(table)] as const);
-      return {
-        version: schemaVersion(this.#database),
-        made: new Map([...known.made, ...made]),
-      };
-    }, START_CALLS);
-    this.#prepared = { ...now, tables: new Set(tables.map((table) => JSON.stringify(table))) };
+  async prepare(tables: readonly Table[], isServed?: boolean): Promise<void> {
+    await this.#prepared.prepare(tables, isServed);
   }
 
   async disturbed(tables: readonly Table[]): Promise<readonly Table[]> {
-    return await this.#database.read(() => {
-      const version = schemaVersion(this.#database);
-      if (version === this.#calmVersion) return [];
-      const found = tables.filter((table) => {
-        const now = this.#made(table);
-        return now.size > 0 && !this.#prepared.made.get(table.name)?.isSubsetOf(now);
-      });
-      if (found.length === 0) this.#calmVersion = version;
-      return found;
-    });
+    return await this.#prepared.disturbed(tables);
   }
 
   stampsOthers(): boolean {
@@ -313,10 +278,6 @@ export class SqliteTables implements TableStore {
   }
 
   /** Empty for a table that is not there. */
-  #made({ name, columns }: Table): ReadonlySet<unknown> {
-    const names = JSON.stringify(columns.map((column) => column.name));
-    return new Set(this.#database.all(MADE, [name, names]).map(({ made }) => made));
-  }
 }
 
 function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {
