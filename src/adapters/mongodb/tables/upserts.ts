@@ -75,9 +75,10 @@ export function withTime(table: Table, upsert: Upsert, time: string): Upsert {
   return makeUpsert(table, { ...upsert, row });
 }
 
-/** Without the columns that are as they were: another program may have written them with other BSON types. */
+/** Without the columns that are as they were: another program may have written them with other BSON types. With its time, to be found by. */
 export function onlyChanges(table: Table, upsert: Upsert, before: Row): Upsert {
   const changed = new Set(changedColumns(table, upsert.row, before));
+  if (upsert.time !== null) changed.add(table.timestampColumn ?? "");
   const columnOf = (field: string) => (field === UNPARSED_FIELD ? table.timestampColumn : field);
   const fields = Object.entries(upsert.update["$set"]);
   const $set = Object.fromEntries(fields.filter(([name]) => changed.has(columnOf(name) ?? "")));

@@ -271,6 +271,15 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     ]);
   });
 
+  it("D-7.10 a row that changes at its time is told from that time on, in whichever form another program wrote it", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, { ...ITEMS, conflict: "newer" });
+    await database.db.collection("items").insertOne({ k: "a", at: "2024-05-01 10:00:00" });
+    const row = { k: "a", at: "2024-05-01T10:00:00Z", v: 1 };
+    await table.write(row);
+    expect(await table.rows({ sinceTime: "2024-05-01T10:00:00Z" })).toEqual([row]);
+  });
+
   it("D-7.10 a guarded record that is the row with a BSON date leaves the date there", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
