@@ -9,6 +9,7 @@ import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import type { Layout } from "./layout.ts";
+import { IS_OWN_TRIGGER } from "./triggers.ts";
 
 /** What is kept of a prepared table. */
 export interface TableEntryKept {
@@ -90,9 +91,8 @@ export interface Found {
 /** In SQL, true where repsync may alter and index table `c`. */
 const IS_OWNED =
   "(pg_has_role(c.relowner, 'USAGE') and has_schema_privilege(c.relnamespace, 'CREATE'))";
-const IS_OWN_TRIGGER = "tgrelid = c.oid and tgname like '%repsync\\_%'";
 /** In SQL, the number of repsync's triggers on table `c` that fire as they should. */
-export const FIRING = `(select count(*) from pg_trigger where ${IS_OWN_TRIGGER} and (tgenabled = 'A' or tgenabled = 'O' and not ${IS_OWNED}))`;
+export const FIRING = `(select count(*) from pg_trigger where tgrelid = c.oid and ${IS_OWN_TRIGGER} and (tgenabled = 'A' or tgenabled = 'O' and not ${IS_OWNED}))`;
 const KEPT = "select name, entry, deletes from repsync._tables where name = any($1::text[])";
 /** In SQL, true where column `a` orders texts by bytes, by its own collation or the database's. */
 const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'default' and (d.datlocprovider = 'b' or d.datlocprovider = 'c' and d.datcollate in ('C', 'POSIX'))`;
@@ -127,7 +127,7 @@ select text from (values
     not (has_table_privilege(c.oid, 'SELECT') and has_table_privilege(c.oid, 'INSERT') and has_table_privilege(c.oid, 'UPDATE') and has_table_privilege(c.oid, 'DELETE')))
 ) as obstacle(text, is_there) where is_there`;
 /** In SQL, true where triggers of the application may change a row of table `c` before it is written. */
-const HAS_SETTERS = `exists (select from pg_trigger where tgrelid = c.oid and tgname not like '%repsync\\_%' and tgtype & 3 = 3 and tgtype & 20 > 0)`;
+const HAS_SETTERS = `exists (select from pg_trigger where tgrelid = c.oid and not ${IS_OWN_TRIGGER} and tgtype & 3 = 3 and tgtype & 20 > 0)`;
 const LOOK = `
 select asked.name, json_build_object(
   'kind', case c.relkind when 'r' then 'table' when 'p' then 'partitioned table' when 'v' then 'view' when 'm' then 'materialized view'
@@ -136,7 +136,7 @@ select asked.name, json_build_object(
   'indexNames', array(select n.relname from pg_index as i join pg_class as n on n.oid = i.indexrelid where i.indrelid = c.oid),
   'isMarked', obj_description(c.oid, 'pg_class') is not distinct from ${literal(MARK)}, 'user', quote_ident(current_user), 'isOwned', ${IS_OWNED}, 'mayTrigger', has_table_privilege(c.oid, 'TRIGGER'),
   'hasSetters', ${HAS_SETTERS}, 'isReplicated', exists (select from pg_subscription_rel where srrelid = c.oid),
-  'triggers', ${FIRING}, 'hasTriggers', exists (select from pg_trigger where ${IS_OWN_TRIGGER}))::text
+  'triggers', ${FIRING}, 'hasTriggers', exists (select from pg_trigger where tgrelid = c.oid and ${IS_OWN_TRIGGER}))::text
 from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name)`;
 
 /** Finds what has the names of tables, in their order. */

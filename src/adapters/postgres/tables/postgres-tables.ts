@@ -32,11 +32,12 @@ import {
 import { isWhole, prepareTables } from "./prepare.ts";
 import { findRows } from "./row-statements.ts";
 import { settle } from "./tombstones.ts";
+import { IS_OWN_TRIGGER } from "./triggers.ts";
 import { refusalOfRow } from "./write-steps.ts";
 
 /** No line for a table that was dropped, and for one in its place without its triggers: nothing raises the version. */
 const VERSION = `select (select concat_ws(' ', coalesce(sum(n), 0), to_regclass($2::text)::oid) from repsync._versions where slot = $1::int8)
-where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and tgname like '%repsync\\_%')`;
+where exists (select from pg_trigger where tgrelid = to_regclass($2::text) and ${IS_OWN_TRIGGER})`;
 
 export class PostgresTables implements TableStore {
   readonly #database: PostgresDatabase;

@@ -14,12 +14,13 @@ import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType, held } from "./columns.ts";
 import { type Layout, rowAt } from "./layout.ts";
 import { tombstonesWith } from "./tombstones.ts";
+import { IS_OWN_TRIGGER } from "./triggers.ts";
 import { locks, movedFrom } from "./write-steps.ts";
 
 /** True when something beside repsync may refuse a row of a table. `$2` are the columns of its key. */
 const HAS_RULES = `
 select exists (select from pg_constraint where conrelid = t.oid and contype <> 'n')
-  or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and tgname not like '%repsync\\_%')
+  or exists (select from pg_trigger where tgrelid = t.oid and not tgisinternal and not ${IS_OWN_TRIGGER})
   or exists (select from pg_index as i join pg_class as c on c.oid = i.indexrelid where i.indrelid = t.oid and c.relname not like 'repsync\\_%')
   or exists (select from pg_attribute where attrelid = t.oid and attnum > 0 and not attisdropped and (attnotnull and attname <> all($2::text[]) or attgenerated <> ''))
 from pg_class as t where t.oid = to_regclass($1::text)`;

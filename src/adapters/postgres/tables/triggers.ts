@@ -25,6 +25,8 @@ const PEOPLE: Readonly<Record<Event, string>> = {
   truncate: `_changed('${EVERYBODY}')`,
 };
 
+/** In SQL, true for a trigger of repsync. One of the application may have the word further on. */
+export const IS_OWN_TRIGGER = "tgname ~ '^.?repsync_'";
 /** Begins the statement of each trigger. */
 export const MAKES_TRIGGER = "create or replace trigger ";
 
@@ -201,7 +203,8 @@ function timeText({ table }: Layout, row: string): string {
 
 /**
  * Triggers that keep the time of a row that repsync writes where one of the application sets another, by which two ends would answer
- * each other for ever. The server fires triggers in the order of their names.
+ * each other for ever. The server fires triggers in the order of the bytes of their names. The triggers are of no column: an application
+ * could not alter it.
  */
 function timeTriggers(layout: Layout): readonly string[] {
   const { hasSetters, name, table } = layout;
@@ -216,14 +219,14 @@ begin
   end if;
   return new;
 end $body$;`;
-  const triggers = { first: '"!repsync_time"', last: '"~repsync_time"' };
+  const triggers = { first: '"!repsync_time"', last: '"\u{10fffd}repsync_time"' };
   return [
     made,
     ...Object.entries(triggers).map(([place, trigger]) =>
       makeText(
         layout,
         trigger,
-        `before insert or update of ${at} on ${name} for each row when (not ${isOthers(layout, 0)}) execute function ${called}('${place}')`,
+        `before insert or update on ${name} for each row when (not ${isOthers(layout, 0)}) execute function ${called}('${place}')`,
       ),
     ),
   ];

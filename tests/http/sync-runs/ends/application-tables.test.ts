@@ -34,13 +34,13 @@ async function startEnd(made: string, remote: End | null = null): Promise<End> {
 }
 
 onBackends([POSTGRESQL], "tables of an application that change", () => {
-  for (const [events, comes] of [
-    ["update", "before"],
-    ["insert or update", "before"],
-    ["insert or update", "while it serves"],
+  for (const [events, comes, name] of [
+    ["update", "before", "a_stamp"],
+    ["insert or update", "before", "Änderung"],
+    ["insert or update", "while it serves", "touch_repsync_rows"],
   ] as const) {
-    test(`D-4.5, D-12.4 rows keep the time that a run brings where a trigger sets the time before each ${events}: one that came ${comes}`, async () => {
-      const trigger = `create trigger a_stamp before ${events} on items for each row execute function stamp()`;
+    test(`D-4.5, D-12.4 rows keep the time that a run brings where a trigger "${name}" sets the time before each ${events}: one that came ${comes}`, async () => {
+      const trigger = `create trigger "${name}" before ${events} on items for each row execute function stamp()`;
       const remote = await startEnd(comes === "before" ? `${MADE} ${trigger}` : MADE);
       const local = await startEnd(comes === "before" ? `${MADE} ${trigger}` : MADE, remote);
       for (const { app, sql } of comes === "before" ? [] : [local, remote]) {
@@ -61,6 +61,16 @@ onBackends([POSTGRESQL], "tables of an application that change", () => {
       });
     });
   }
+
+  test("D-11.4.2 a migration may change and drop the time of a table whose times are kept", async () => {
+    const { sql } = await startEnd(
+      `${MADE} create trigger a_stamp before insert or update on items for each row execute function stamp()`,
+    );
+    const kept = await sql`select tgname from pg_trigger where tgname like '%repsync_time'`;
+    expect(kept).toHaveLength(2);
+    await sql`alter table items alter at type timestamptz(3)`;
+    await sql`alter table items drop column at`;
+  });
 
   test("D-4.6 a row to which a trigger gives another key is a failed record", async () => {
     const remote = await startEnd(`${MADE}
