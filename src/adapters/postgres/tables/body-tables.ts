@@ -25,7 +25,7 @@ import { timeOf } from "./columns.ts";
 import type { Layout } from "./layout.ts";
 import type { PostgresTables } from "./postgres-tables.ts";
 import { findRows, RowStatements } from "./row-statements.ts";
-import { requireSame } from "./table-fit.ts";
+import { requireSame, requireSameSince } from "./table-fit.ts";
 import { tombstonesWith } from "./tombstones.ts";
 import {
   arriving,
@@ -79,7 +79,7 @@ export class BodyTables implements TableWrites {
     const turns = this.#tables.turns();
     const refused: Refused = { records: [], deletes: [] };
     const records = await turns.run(arriving(table, writes, refused.records));
-    await requireSame(this.#tx, layout);
+    await requireSameSince(this.#tx, layout);
     const { nowMs } = this.#tx;
     const rules = { conflict, nowMs, stamps };
     const rounds = await turns.run(inRounds(records));

@@ -52,6 +52,8 @@ export class Layout {
   isForeign = false;
   /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
   grant: string | null = null;
+  /** The version of the table's entry in the catalog when its columns were last looked at. */
+  looked: unknown = null;
   /** Rows with some MiB, as measured by the last read; few before. */
   portionRows = 200;
   /** Part of derived names, which have at most 63 bytes. */

@@ -1,11 +1,13 @@
 // Rows that other programs write while a body of repsync does.
 import { describe, expect } from "bun:test";
+import { PostgresDocuments } from "../../../../src/adapters/postgres/documents/postgres-documents.ts";
 import { PostgresDatabase } from "../../../../src/adapters/postgres/driver/database.ts";
 import { PostgresTables } from "../../../../src/adapters/postgres/tables/postgres-tables.ts";
 import { PostgresTombstones } from "../../../../src/adapters/postgres/tables/tombstones.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row, Table } from "../../../../src/domain/sync/table/table.ts";
+import { failureOf } from "../../../support/failures.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import type { RunStorage } from "../../../support/run-parts.ts";
 import { postgresAvailable } from "../../../support/stores/shared-postgres.ts";
@@ -172,6 +174,35 @@ describe.skipIf(!postgresAvailable)(
       await others;
       const next = await storage.tombstones.list(DELETING, { ...query, after: cursor });
       expect([...items, ...next.items].map(({ key }) => key["k"])).toEqual(["a", "b"]);
+      await second.close();
+    });
+
+    it("D-12.4 columns are looked at again once their table has changed, and before each write while it may have heirs", async (database) => {
+      const { sql, url } = database;
+      await open(database, PLAIN);
+      let looks = 0;
+      const driver = watchedDriver(url, (statement, text) => {
+        if (text.includes("format_type")) looks++;
+        return statement();
+      });
+      const second = new PostgresDatabase({ driver, clock: new SystemClock() });
+      const tables = new PostgresTables(second, "public");
+      const documents = new PostgresDocuments(second, tables);
+      const looksOfWrite = async (v: number) => {
+        const before = looks;
+        const writes = [{ index: 0, row: { k: "a", at: OLD, v } }];
+        await documents.transact({ name: "test" }, (tx) => tx.tables.write(PLAIN, writes));
+        return looks - before;
+      };
+      expect([await looksOfWrite(1), await looksOfWrite(2)]).toEqual([1, 0]);
+      await sql.unsafe(`alter table ${PLAIN.name} alter v type int4`);
+      expect(await failureOf(looksOfWrite(3))).toMatchObject({ kind: "schema_conflict" });
+      await sql.unsafe(`alter table ${PLAIN.name} alter v type int8`);
+      expect([await looksOfWrite(3), await looksOfWrite(4)]).toEqual([1, 0]);
+      await sql.unsafe(`create table heir () inherits (${PLAIN.name})`);
+      expect(await failureOf(looksOfWrite(5))).toMatchObject({ kind: "schema_conflict" });
+      await sql.unsafe("drop table heir");
+      expect([await looksOfWrite(5), await looksOfWrite(6)]).toEqual([1, 1]);
       await second.close();
     });
 
