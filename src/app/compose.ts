@@ -89,6 +89,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
   const source = new RegistryFile(config.tablesFile, config.lagSeconds);
   const registryKeeper = new RegistryKeeper({ ...sync, ...services, source });
   registryKeeper.watch();
+  const measured = { ...sync, ...services, ...TOOLS, metrics, activeRuns, registryKeeper };
   const handler = createRequestHandler({
     ...services,
     ...TOOLS,
@@ -99,10 +100,7 @@ export async function compose(config: Config, time?: TimeDeps): Promise<Deployme
     browsers: config,
     lifecycle,
     health,
-    metricsRoute: {
-      ...{ ...sync, ...services, ...TOOLS, metrics, activeRuns, registryKeeper, caches },
-      metricsToken: config.metricsToken,
-    },
+    metricsRoute: { ...measured, caches, metricsToken: config.metricsToken },
     pages: servedSync(config, sync, remote),
     runs: {
       identity: accounts,

@@ -1,4 +1,4 @@
-import type { ClientSession, Db, Long } from "mongodb";
+import type { ClientSession, Db, Document, Long } from "mongodb";
 import type { VersionedDeps } from "../driver/versions.ts";
 
 /** The least time for which facts are reused: a transaction of another program is activity when its statements run, not at its commit. */
@@ -77,13 +77,14 @@ export class TableStates {
 interface Statistics {
   readonly ns: string;
   readonly host: string;
+  readonly localTime: Date;
   readonly count: number;
   /** A collection that replaces another counts from 0; the total latency is hardly ever the same then. */
   readonly latencyStats: { readonly writes: { readonly ops: Long; readonly latency: Long } };
 }
 
 /** Asking for fewer fields takes MongoDB a third longer. */
-const STATISTICS = [{ $collStats: { count: {}, latencyStats: {} } }];
+const WITH_LATENCIES = { count: {}, latencyStats: {} };
 
 /** Includes what only this member has. */
 const NEWEST = { readConcern: { level: "local" } } as const;
@@ -95,19 +96,30 @@ const MAX_DOCUMENTS = 1_000;
  * server's time.
  */
 export async function assertThere(db: Db, tableName: string): Promise<Date> {
-  const pipeline = [{ $collStats: { count: {} } }];
-  const reply = await db.command({ aggregate: tableName, pipeline, cursor: {}, ...NEWEST });
-  return reply["cursor"].firstBatch[0].localTime;
+  const [found] = await readStatistics(db, tableName, { count: {} });
+  return (found as Statistics).localTime;
 }
 
 /** Changes with every write of any program to a table. */
 async function readActivity(db: Db, tableName: string): Promise<string> {
+  const found = await readStatistics(db, tableName, WITH_LATENCIES);
+  return found.map(textOf).sort().join();
+}
+
+async function readStatistics(
+  db: Db,
+  tableName: string,
+  $collStats: Document,
+): Promise<readonly Statistics[]> {
   // A cursor of the driver would take twice as long.
   const cursor = { batchSize: MAX_DOCUMENTS };
-  const command = { aggregate: tableName, pipeline: STATISTICS, cursor, ...NEWEST };
-  const reply = await db.command(command);
-  const found: readonly Statistics[] = reply["cursor"].firstBatch;
-  return found.map(textOf).sort().join();
+  const reply = await db.command({
+    aggregate: tableName,
+    pipeline: [{ $collStats }],
+    cursor,
+    ...NEWEST,
+  });
+  return reply["cursor"].firstBatch;
 }
 
 function textOf({ ns, host, count, latencyStats: { writes } }: Statistics): string {

@@ -28,6 +28,7 @@ import {
   hasOwnKeyIndex,
   indexChanges,
   isForeign,
+  lookAt,
   SHARES_ROWS,
   servingIndex,
   type TableEntryKept,
@@ -79,24 +80,19 @@ export async function examineTables(
   return examined;
 }
 
-const COLUMN_TYPES = `
-select attname, format_type(atttypid, atttypmod), exists (select from pg_inherits where attrelid in (inhrelid, inhparent))
-from pg_attribute where attrelid = to_regclass($1::text) and attnum > 0 and not attisdropped`;
-
 /**
  * Throws `schema_conflict` where the table has changed since it was examined, so that values would be rounded, or rows missed, in silence:
  * a column has another type, or rows came to be shared.
  */
 export async function requireSame(tx: ServerTransaction, layout: Layout): Promise<void> {
   const { name, table, isForeign } = layout;
-  const lines = await tx.query(COLUMN_TYPES, [name]);
-  const types = new Map(lines.map(([column, type]) => [column, String(type)]));
+  const there = (await lookAt(tx, [layout])).get(name);
   const problems = table.columns.flatMap((column) => {
-    const type = types.get(column.name);
-    const problem = type === undefined ? null : typeProblem(column, { type });
+    const found = there?.columns.find((one) => one.name === column.name);
+    const problem = found === undefined ? null : typeProblem(column, found);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
-  if (lines[0]?.[2] === true) problems.push(SHARES_ROWS);
+  if (there?.obstacles.includes(SHARES_ROWS)) problems.push(SHARES_ROWS);
   refuseTables([{ tableName: table.name, isForeign, problems }]);
 }
 

@@ -112,10 +112,7 @@ function indexText(
   }
   return {
     parts: parts.map((part) => part.trim().replace(/\s+(?:asc|desc)$/i, "")),
-    where: behind
-      .trim()
-      .replace(/^where\b/i, "")
-      .trim(),
+    where: behind.replace(/^\s*where\b/i, "").trim(),
   };
 }
 

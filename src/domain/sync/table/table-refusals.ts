@@ -11,7 +11,7 @@ export interface TableRefusal {
   readonly problems: readonly string[];
 }
 
-/** The advice about a change of the registry, or by another program, that rows cannot follow. */
+/** What to do about a change, in the registry or by another program, that the stored rows cannot follow. */
 export const CHANGE_ADVICE = "Undo the change, or export the table, drop it and import it again";
 
 const FOREIGN_ADVICE =

@@ -111,7 +111,7 @@ export function startCompareSchedule(
 ): Schedule {
   return scheduleWork(deps, cronText, "comparison", async () => {
     for (const tableName of [...deps.registry.keys()]) {
-      // The registry may have lost the table since.
+      // The registry may have lost the table while the ones before were compared.
       if (!deps.registry.has(tableName)) continue;
       const problem = deps.registry.stopped?.get(tableName);
       if (problem === undefined) {

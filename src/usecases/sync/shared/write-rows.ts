@@ -247,7 +247,7 @@ export async function beginStamps(deps: WriteRowsDeps, tables: Iterable<Table>):
 
 async function stampFirst(deps: WriteRowsDeps, table: Table): Promise<void> {
   const { timestampColumn, pushColumns } = table;
-  // Only the time changes, also where rows are only inserted.
+  // A stamp changes the time alone, even where `update_columns` leaves it out.
   const updateColumns = pushColumns.filter(({ name }) => name === timestampColumn);
   const timed = { ...table, updateColumns };
   const first = { [timestampColumn ?? ""]: FIRST_STAMP };
