@@ -1,6 +1,6 @@
 // Reads a whole database as of one moment. D-10.7.
 import { Buffer } from "node:buffer";
-import type { Collection, Db, Document } from "mongodb";
+import type { ClientSession, Collection, Db, Document } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { parseJson, rawNumber } from "../../../domain/shared/json.ts";
 import { storeHeld } from "../../../domain/shared/store-format.ts";
@@ -32,7 +32,7 @@ import {
   SNAPSHOT_UNAVAILABLE,
 } from "../driver/errors.ts";
 import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
-import { COMMITTED, optionsIn, type TxOptions } from "../driver/operations.ts";
+import { COMMITTED } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
@@ -52,7 +52,7 @@ interface DumpedDatabase {
   readonly isStill?: boolean;
 }
 
-type ReadOptions = typeof COMMITTED | TxOptions;
+type ReadOptions = typeof COMMITTED | { readonly session: ClientSession };
 
 /** As `DumpedSource.dump()`, with copies of the collections. */
 export async function dumpDatabase(
@@ -62,7 +62,7 @@ export async function dumpDatabase(
   const collections = copiedOf(all);
   for (let tries = 1; ; tries++) {
     const session = isStill ? null : db.client.startSession({ snapshot: true });
-    const reading = new Reading(db, session === null ? COMMITTED : optionsIn(session));
+    const reading = new Reading(db, session === null ? COMMITTED : { session });
     const end = () => session?.endSession();
     try {
       const about = await reading.about(collections);

@@ -11,7 +11,6 @@ import type { CallLimit } from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
 import {
   COMMITTED,
-  optionsIn,
   readCommitted,
   type StoreDeps,
   writeOne,
@@ -181,7 +180,7 @@ export class RecorderStates {
 
   /** Reads the record of a table in the given snapshot or transaction. */
   async find({ name }: Table, tx: ClientSession): Promise<RecordedTable> {
-    const state = await this.#states.findOne({ _id: STATE_ID }, optionsIn(tx));
+    const state = await this.#states.findOne({ _id: STATE_ID }, { session: tx });
     const recorded = state?.tables[name];
     if (recorded === undefined) throw new Error(`Table "${name}" was not prepared with deletes`);
     return recorded;

@@ -12,13 +12,7 @@ import type {
   Tombstones,
 } from "../../../ports/tables/table-store.ts";
 import { lastNumber } from "../driver/collections.ts";
-import {
-  optionsIn,
-  readNowMs,
-  readSnapshot,
-  type StoreDeps,
-  writeTogether,
-} from "../driver/operations.ts";
+import { readNowMs, readSnapshot, type StoreDeps, writeTogether } from "../driver/operations.ts";
 import {
   counterOf,
   findTombstones,
@@ -82,7 +76,7 @@ export class MongoTombstones implements Tombstones {
     return await readSnapshot(this.#deps, async (tx) => {
       const { place } = await this.#at(table, after, tx);
       const filter = { table: table.name, place: { $gt: place } };
-      return await this.#tombstones.countDocuments(filter, optionsIn(tx));
+      return await this.#tombstones.countDocuments(filter, { session: tx });
     });
   }
 
@@ -129,7 +123,7 @@ export class MongoTombstones implements Tombstones {
       sinceTime === null ? {} : { takenAt: { $gte: new Date(firstMsFrom(sinceTime)) } };
     const filter = { table: table.name, place: { $gt: place }, ...isSince };
     const sorted = { sort: { place: 1 }, limit: limitRows, batchSize: limitRows + 1 } as const;
-    return await this.#tombstones.find(filter, { ...optionsIn(tx), ...sorted }).toArray();
+    return await this.#tombstones.find(filter, { session: tx, ...sorted }).toArray();
   }
 
   /** Leaves out tombstones whose row another program wrote anew with a later time. */
@@ -151,7 +145,7 @@ export class MongoTombstones implements Tombstones {
   /** The record of a table, and the place of a cursor. */
   async #at(table: Table, cursor: string | null, tx: ClientSession) {
     const { completeSince, list } = await this.#states.find(table, tx);
-    const lastPlace = await lastNumber(this.#deps.db, counterOf(table), optionsIn(tx));
+    const lastPlace = await lastNumber(this.#deps.db, counterOf(table), { session: tx });
     return { completeSince, list, lastPlace, place: placeOfCursor(list, lastPlace, cursor) };
   }
 }

@@ -19,7 +19,7 @@ import {
   type Transaction,
 } from "../../../ports/documents.ts";
 import { DUPLICATE_KEY, hasCode, WRITE_CONFLICT } from "../driver/errors.ts";
-import { optionsIn, readTimed, type StoreDeps } from "../driver/operations.ts";
+import { readTimed, type StoreDeps } from "../driver/operations.ts";
 import {
   type ChangedNames,
   type JoinedVersions,
@@ -177,15 +177,15 @@ export class MongoTransaction implements Transaction {
       if (!plan?.isSmall) continue;
       joins.push({ $lookup: { from: plan.name, pipeline: plan.stages, as: fieldOf(i) } });
     }
-    const options = optionsIn(this.#place.session);
-    const joined = await readTimed<Joined>(this.#deps, joins, options);
+    const { session } = this.#place;
+    const joined = await readTimed<Joined>(this.#deps, joins, { session });
     this.#nowMs ??= joined.nowMs;
     return joined;
   }
 
   async #aggregate({ name, stages }: PlannedQuery): Promise<readonly Document[]> {
-    const options = optionsIn(this.#place.session);
-    return await this.#deps.db.collection(name).aggregate(stages, options).toArray();
+    const { session } = this.#place;
+    return await this.#deps.db.collection(name).aggregate(stages, { session }).toArray();
   }
 
   async #asStored({ from, asStored }: StoredQuery): Promise<readonly (object | Damaged)[]> {
@@ -196,10 +196,10 @@ export class MongoTransaction implements Transaction {
     const place = after instanceof Damaged ? after.place : after && keyDocument(after);
     // Unlike other comparisons, `$expr` orders values of all types.
     const isAfter = place === undefined ? {} : { $expr: { $gt: ["$_id", { $literal: place }] } };
-    const options = optionsIn(this.#place.session);
+    const { session } = this.#place;
     const found: unknown[] = await this.#deps.db
       .collection(collection.name)
-      .find({ $and: [filter, isAfter] }, { ...options, raw: true })
+      .find({ $and: [filter, isAfter] }, { session, raw: true })
       .sort({ _id: 1 })
       .limit(limit)
       .toArray();

@@ -1,6 +1,6 @@
 // Connects to MongoDB, and checks that the deployment can do what repsync needs.
 import {
-  type Db,
+  Db,
   MongoClient,
   type MongoClientOptions,
   MongoError,
@@ -98,7 +98,8 @@ async function reach(url: string, databaseName: string, clock: Stopwatch): Promi
   const attempt = async () => {
     const client = makeClient(url);
     try {
-      const db = client.db(databaseName, { writeConcern: DURABLE });
+      // Not `client.db()`: the read concern of the URL would be that of every read, also in a snapshot.
+      const db = new Db(client, databaseName, { writeConcern: DURABLE });
       const primaryWatch = new PrimaryWatch(client, db);
       await client.connect();
       await checkDeployment(db);

@@ -30,18 +30,6 @@ export interface StoreDeps {
 
 export const COMMITTED = { readConcern: { level: "majority" } } as const;
 
-const SNAPSHOT = { level: "snapshot" } as const;
-
-export interface TxOptions {
-  readonly session: ClientSession;
-  readonly readConcern?: typeof SNAPSHOT;
-}
-
-/** The options of a command in a session: a snapshot is named in each command, a transaction only at its start. */
-export function optionsIn(session: ClientSession): TxOptions {
-  return session.snapshotEnabled ? { session, readConcern: SNAPSHOT } : { session };
-}
-
 /**
  * Sees every write acknowledged before the call. A replaced primary may answer, so the result must not decide what takes effect at
  * once, such as the end of a right.
@@ -54,7 +42,7 @@ export async function readCommitted<T>(
   return await asAppErrors(retry(deadline, () => primaryWatch.read(read)));
 }
 
-/** As `readCommitted()`, with all reads in one snapshot, by the options of `optionsIn()`. */
+/** As `readCommitted()`, with all reads in one snapshot. */
 export async function readSnapshot<T>(
   deps: StoreDeps,
   read: (tx: ClientSession) => Promise<T>,
@@ -77,7 +65,7 @@ export async function readSnapshot<T>(
  */
 export async function writeOne<T>(
   { client, clock, callLimit }: StoreDeps,
-  write: (options: TxOptions) => Promise<T>,
+  write: (options: { readonly session: ClientSession }) => Promise<T>,
 ): Promise<T> {
   const tx = client.startSession({ causalConsistency: false });
   let isHanging = false;

@@ -4,7 +4,7 @@ import { keyText, recordKey } from "../../../domain/sync/rows/row-key.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches, type InternalCollection, takeNumbers } from "./collections.ts";
-import { nowExpression, optionsIn, type TimeSource } from "./operations.ts";
+import { nowExpression, type TimeSource } from "./operations.ts";
 
 /** One document per key. */
 export const TOMBSTONES: InternalCollection = {
@@ -38,9 +38,9 @@ export async function findTombstones(
 ): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   // A fast look, as most tables have no tombstones.
-  const any = { ...optionsIn(tx), projection: { _id: 1 } } as const;
+  const any = { session: tx, projection: { _id: 1 } } as const;
   if ((await tombstonesOf(db).findOne({ table: table.name }, any)) === null) return found;
-  const options = { ...optionsIn(tx), projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
+  const options = { session: tx, projection: { deletedAt: 1 }, batchSize: BATCH.maxItems + 1 };
   for (const $in of idBatches(table, keyTexts)) {
     const documents = await tombstonesOf(db).find({ _id: { $in } }, options).toArray();
     for (const { _id, deletedAt } of documents)

@@ -7,7 +7,7 @@ import { type ClientSession, type Collection, type Db, type Document, ObjectId }
 import { isOfPeople } from "../../../domain/sync/people/name-facts.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { InternalCollection } from "./collections.ts";
-import { optionsIn, type StoreDeps } from "./operations.ts";
+import type { StoreDeps } from "./operations.ts";
 
 /** `table/<name>/<lane>`, `slot/<number>` of people, and `all/<lane>` for everybody. */
 export const VERSIONS: InternalCollection = { name: "repsync_versions" };
@@ -112,7 +112,7 @@ export class Versions {
   /** A table's version in a snapshot; "0" before its first change. */
   async ofTable(name: string, tx: ClientSession): Promise<string> {
     const lanes = await this.#collection
-      .find({ _id: idsUnder(`table/${name}`) }, { ...optionsIn(tx), batchSize: TABLE_LANES + 1 })
+      .find({ _id: idsUnder(`table/${name}`) }, { session: tx, batchSize: TABLE_LANES + 1 })
       .toArray();
     return String(lanes.reduce((sum, { v }) => sum + v, 0));
   }

@@ -7,7 +7,6 @@ import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { hasCode } from "../driver/errors.ts";
-import { optionsIn } from "../driver/operations.ts";
 import {
   datesSince,
   placeAmongDates,
@@ -73,7 +72,7 @@ export async function hasDates(db: Db, layout: TableLayout, tx: ClientSession): 
   const { table, timeField, orderIndex } = layout;
   if (timeField === null || timeField === KEY_TIME_FIELD) return false;
   const hint = hintOf(db, table, orderIndex);
-  const options = { ...optionsIn(tx), hint, projection: { _id: 1 } };
+  const options = { session: tx, hint, projection: { _id: 1 } };
   return (await db.collection(table.name).findOne(datesSince(layout, null), options)) !== null;
 }
 
@@ -198,7 +197,7 @@ function findStretch(
   return db
     .collection(layout.table.name)
     .find(conditions.length === 0 ? filter : { $and: [filter, ...conditions] }, {
-      ...optionsIn(tx),
+      session: tx,
       sort,
       hint: hintOf(db, layout.table, index),
       ...(min === null ? {} : { min }),

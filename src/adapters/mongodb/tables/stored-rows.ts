@@ -7,7 +7,7 @@ import type { FoundRow } from "../../../domain/sync/rows/write-decision.ts";
 import { type Column, columnOf, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { cutBatches } from "../driver/collections.ts";
 import { beginTurns } from "../driver/deadline.ts";
-import { optionsIn, type StoreDeps } from "../driver/operations.ts";
+import type { StoreDeps } from "../driver/operations.ts";
 import {
   forgetForGood,
   forgetTombstonesOf,
@@ -40,7 +40,7 @@ export async function findStored(
   const reader = new RowReader(layoutOf(table), columns);
   const rows = new Map<string, FoundRow>();
   const options = {
-    ...optionsIn(tx),
+    session: tx,
     projection: projectionOf(columns),
     hint: hintOf(db, table, layoutOf(table).keyIndex),
     // Usually one message.
@@ -129,7 +129,7 @@ export async function readRowsBy(
   if (column === null || values.length === 0) return [];
   const filter = { [columnName]: { $in: values.map((value) => storeValue(column, value)) } };
   const projection = projectionOf(table.columns);
-  const options = { ...optionsIn(tx), projection, raw: true, batchSize: ROWS_AT_ONCE };
+  const options = { session: tx, projection, raw: true, batchSize: ROWS_AT_ONCE };
   const found: unknown[] = await db.collection(table.name).find(filter, options).toArray();
   const reader = new RowReader(layoutOf(table), table.columns);
   return (found as Uint8Array[]).map((bytes) => reader.read(bytes));

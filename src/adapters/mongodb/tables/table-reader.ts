@@ -18,7 +18,7 @@ import {
   START,
 } from "../../../ports/tables/table-store.ts";
 import { beginTurns, Deadline } from "../driver/deadline.ts";
-import { optionsIn, readCommitted, readSnapshot } from "../driver/operations.ts";
+import { readCommitted, readSnapshot } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
   hasDates,
@@ -275,7 +275,7 @@ export class TableReader {
     const [counted] = await this.#deps.db
       .collection(layout.table.name)
       .aggregate([{ $match }, { $count: "rows" }], {
-        ...optionsIn(tx),
+        session: tx,
         hint: hintOf(this.#deps.db, layout.table, layout.orderIndex),
       })
       .toArray();
