@@ -88,7 +88,7 @@ export function addFormOptions(command: Command): Command {
     .option("--number-rows", `line n is ${ROW_NUMBER} n`);
 }
 
-function reading<Value>({ read, must }: { read(text: string): Value | null; must: string }) {
+export function reading<Value>({ read, must }: { read(text: string): Value | null; must: string }) {
   return (text: string): Value => {
     const value = read(text);
     if (value === null) throw new InvalidArgumentError(`It ${must}.`);

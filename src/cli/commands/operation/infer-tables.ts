@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
-import { type Command, InvalidArgumentError } from "commander";
 import { withFileLock } from "../../../app/registry-file.ts";
 import {
   readRegistryFile,
@@ -14,42 +13,31 @@ import { createFile, writeText } from "../../../app/write-file.ts";
 import { AppError, codeOf, isAppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { updatedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import { BUILT_IN_TABLES, type TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { FileFormat } from "../../../ports/files.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
 import { type FormOptions, importEntry } from "../../../usecases/sync/files/file-form.ts";
 import {
+  type AskedTable,
   type FileGuess,
   guessTable,
-  readColumnType,
+  readWishes,
 } from "../../../usecases/sync/files/guess-file.ts";
+import { type CommandTools, EXIT, type ExitCode } from "../../command-runner.ts";
 import {
-  type CommandTools,
-  declareCommand,
-  EXIT,
-  type ExitCode,
-  type RunCommand,
-} from "../../command-runner.ts";
-import {
-  addFormOptions,
   type FileOptions,
   formatOfName,
-  formatOption,
   fromCallersFolder,
   unreadable,
 } from "../../files/file-arguments.ts";
 import { type OpenedSources, openSources } from "../../files/guess-sources.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 
-interface InferOptions extends FileOptions, FormOptions {
+export interface InferOptions extends FileOptions, FormOptions, AskedTable {
   readonly table?: string;
   readonly into?: string;
   readonly update?: true;
-  readonly key?: string;
-  readonly timestamp?: string;
-  readonly type?: readonly (readonly [column: string, type: ColumnType])[];
 }
 
 type Tables = Readonly<Record<string, TableEntry>>;
@@ -67,24 +55,7 @@ const NO_KEY =
 const ONE_END =
   'Nothing says which of two versions of a row is newer, so it is to be written at one end only: "direction" names it';
 
-export function addInferCommand(group: Command, run: RunCommand): void {
-  const command = declareCommand(group, "infer")
-    .description(
-      "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it. Types, key and " +
-        "timestamp column are guessed; standard error says from what.",
-    )
-    .argument("<file>", "path of the file")
-    .option("--table <name>", "name of the table, or the one table of a SQLite file")
-    .option("--into <file>", "registry file to add the tables to, which keeps its comments")
-    .option("--update", "with --into, add columns to a table that is there")
-    .option("--key <columns>", "such as shop,sku")
-    .option("--timestamp <column>", "or none")
-    .option("--type <column=type>", "repeated", readType)
-    .addOption(formatOption());
-  addFormOptions(command).action(run(infer));
-}
-
-async function infer(
+export async function infer(
   { output }: CommandTools,
   file: string,
   options: InferOptions,
@@ -144,29 +115,12 @@ function wishesOf(
   format: FileFormat | "sqlite",
   entry: TableEntry | undefined,
 ): GuessWishes {
-  const { key, timestamp, type = [] } = options;
   const files = importEntry(options, format);
   const { columns: _, epoch: __, encoding, ...others } = entry?.import ?? {};
   const isEncoded = format === "csv" && encoding !== undefined;
   const known = isEncoded ? { ...others, encoding } : others;
-  return {
-    key: key?.split(",").map((name) => name.trim()) ?? entry?.upsert_key ?? null,
-    types: new Map(type),
-    files: { ...known, ...files },
-    ...(timestamp === undefined ? {} : { timestamp: timestamp === "none" ? null : timestamp }),
-  };
-}
-
-/** Adds `column=type` to earlier ones. Throws the error that commander tells. */
-function readType(
-  text: string,
-  earlier: readonly (readonly [string, ColumnType])[] = [],
-): readonly (readonly [string, ColumnType])[] {
-  const read = readColumnType(text);
-  if (read !== null) return [...earlier, read];
-  throw new InvalidArgumentError(
-    `It must be a column, =, and one of ${COLUMN_TYPES.join(", ")}, such as updated_at=datetime.`,
-  );
+  const wishes = readWishes(options, { ...known, ...files });
+  return { ...wishes, key: wishes.key ?? entry?.upsert_key ?? null };
 }
 
 /** Options that an import needs, where neither the name of the file nor the registry has them. */

@@ -13,6 +13,7 @@ import { lacksOwner } from "../../../domain/sync/run/table-owner.ts";
 import { stampedEntry } from "../../../domain/sync/table/registry-entries.ts";
 import type { TableEntry } from "../../../domain/sync/table/registry-schema.ts";
 import { findTable } from "../../../domain/sync/table/table.ts";
+import { COLUMN_TYPE } from "../../../usecases/sync/files/file-form.ts";
 import {
   type AddCommands,
   type CommandTools,
@@ -20,12 +21,42 @@ import {
   EXIT,
   type ExitCode,
 } from "../../command-runner.ts";
-import { fromCallersFolder, readTextFile } from "../../files/file-arguments.ts";
-import { addInferCommand } from "./infer-tables.ts";
+import {
+  addFormOptions,
+  formatOption,
+  fromCallersFolder,
+  reading,
+  readTextFile,
+} from "../../files/file-arguments.ts";
+import type { InferOptions } from "./infer-tables.ts";
+
+const readType = reading(COLUMN_TYPE);
 
 export const addCommands: AddCommands = (parent, run) => {
   const group = parent.command("tables");
-  addInferCommand(group, run);
+  const inferring = declareCommand(group, "infer")
+    .description(
+      "Reads a CSV, NDJSON, JSON or SQLite file and prints a registry file with a table for it. Types, key and " +
+        "timestamp column are guessed; standard error says from what.",
+    )
+    .argument("<file>", "path of the file")
+    .option("--table <name>", "name of the table, or the one table of a SQLite file")
+    .option("--into <file>", "registry file to add the tables to, which keeps its comments")
+    .option("--update", "with --into, add columns to a table that is there")
+    .option("--key <columns>", "such as shop,sku")
+    .option("--timestamp <column>", "or none")
+    .option("--type <column=type>", "repeated", (text, earlier: InferOptions["type"] = []) => [
+      ...earlier,
+      readType(text),
+    ])
+    .addOption(formatOption());
+  // The other commands do without the code that guesses.
+  addFormOptions(inferring).action(
+    run(async (tools, file: string, options: InferOptions) => {
+      const { infer } = await import("./infer-tables.ts");
+      return await infer(tools, file, options);
+    }),
+  );
   declareCommand(group, "stamp")
     .description(
       "Lets repsync keep the time of a table's changes, in its timestamp column or a new one, and its deletes travel where the " +

@@ -230,10 +230,15 @@ export function readForm({ path, ...query }: FormTexts): FormOptions {
 function formPart<Name extends string, Value>(
   name: Name,
   text: string | null,
-  { read, must }: FormReader<Value>,
+  reader: FormReader<Value>,
 ): { readonly [Key in Name]?: Value } {
   if (text === null || text === "") return {};
-  const value = read(text);
-  if (value === null) throw new AppError("invalid_request", `${wireName(name)} ${must}`);
-  return { [name]: value } as { readonly [Key in Name]: Value };
+  return { [name]: readValue(name, text, reader) } as { readonly [Key in Name]: Value };
+}
+
+/** Throws `invalid_request` for an invalid text. */
+export function readValue<Value>(name: string, text: string, reader: FormReader<Value>): Value {
+  const value = reader.read(text);
+  if (value !== null) return value;
+  throw new AppError("invalid_request", `${wireName(name)} ${reader.must}`);
 }

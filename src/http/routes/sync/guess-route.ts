@@ -1,13 +1,10 @@
 // A table guessed from a file, for administrators, with sync disabled too. D-14.4.
-import { AppError } from "../../../domain/shared/errors.ts";
-import type { GuessWishes } from "../../../domain/sync/guess/table-guess.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { Turns } from "../../../ports/runtime/turns.ts";
-import { importEntry } from "../../../usecases/sync/files/file-form.ts";
+import { COLUMN_TYPE, importEntry } from "../../../usecases/sync/files/file-form.ts";
 import {
   type FileGuess,
   guessFile,
-  readColumnType,
+  readWishes,
   requireTableName,
 } from "../../../usecases/sync/files/guess-file.ts";
 import { syncAdministrator } from "../../guards/bearer.ts";
@@ -16,7 +13,15 @@ import { json } from "../../replies.ts";
 import { given, givenAll } from "../../schemas/parts.ts";
 import { GuessSchema } from "../../schemas/tables.ts";
 import { incoming } from "../../streams.ts";
-import { ALL_TYPES, FORM_QUERY, flag, formatOf, isSet, readForm } from "./file-routes.ts";
+import {
+  ALL_TYPES,
+  FORM_QUERY,
+  flag,
+  formatOf,
+  isSet,
+  readForm,
+  readValue,
+} from "./file-routes.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
 export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
@@ -47,25 +52,15 @@ export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministra
       requireTableName(name, "Give name letters, digits and underscores");
       const numbered = isSet("number_rows", query.numberRows) ? { numberRows: true as const } : {};
       const form = { ...readForm(query), ...numbered };
-      const { key, timestamp } = query;
-      const wishes: GuessWishes = {
-        key: key ? key.split(",").map((column) => column.trim()) : null,
-        types: new Map((query.type ?? []).map(columnType)),
-        files: importEntry(form, format, (option) => option.replaceAll("-", "_")),
-        ...(timestamp ? { timestamp: timestamp === "none" ? null : timestamp } : {}),
-      };
+      const entry = importEntry(form, format, (option) => option.replaceAll("-", "_"));
+      const type = (query.type ?? []).map((text) => readValue("type", text, COLUMN_TYPE));
+      const asked = { key: query.key || null, timestamp: query.timestamp || null, type };
+      const wishes = readWishes(asked, entry);
       const bytes = incoming(request, sync.timer, activeRuns.stopping);
       const turns = new Turns(sync.clock, () => sync.timer.sleep(0));
       return guessItem(await guessFile(files, { name, format, bytes, wishes, turns }));
     },
   });
-}
-
-function columnType(text: string): readonly [string, ColumnType] {
-  const read = readColumnType(text);
-  if (read !== null) return read;
-  const types = COLUMN_TYPES.join(", ");
-  throw new AppError("invalid_request", `type must be a column, =, and one of ${types}`);
 }
 
 function guessItem(guess: FileGuess) {

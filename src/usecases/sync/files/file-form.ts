@@ -1,6 +1,7 @@
 // The form of a file as callers describe it, which overrides that of the registry. D-14.1.
 import { AppError } from "../../../domain/shared/errors.ts";
 import { ENCODINGS } from "../../../domain/shared/text.ts";
+import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { DateFormat, NO_DATE_FORMAT } from "../../../domain/sync/table/date-format.ts";
 import type { Encoding, ImportEntry } from "../../../domain/sync/table/registry-schema.ts";
 import {
@@ -95,4 +96,12 @@ export const DATE_FORMAT: FormReader<string> = {
 export const ENCODING: FormReader<Encoding> = {
   read: (text) => ENCODINGS.find((name) => name === text.toLowerCase()) ?? null,
   must: `must be one of ${ENCODINGS.join(", ")}`,
+};
+export const COLUMN_TYPE: FormReader<readonly [column: string, type: ColumnType]> = {
+  read(text) {
+    const [, column = "", asked = ""] = /^(.+)=([a-z]+)$/.exec(text) ?? [];
+    const type = COLUMN_TYPES.find((name) => name === asked);
+    return type === undefined ? null : [column, type];
+  },
+  must: `must be a column, =, and one of ${COLUMN_TYPES.join(", ")}, such as updated_at=datetime`,
 };

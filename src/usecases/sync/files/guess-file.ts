@@ -10,8 +10,9 @@ import {
   TableGuess,
 } from "../../../domain/sync/guess/table-guess.ts";
 import type { ValueForm } from "../../../domain/sync/guess/value-kind.ts";
-import { COLUMN_TYPES, type ColumnType } from "../../../domain/sync/table/column-types.ts";
+import type { ColumnType } from "../../../domain/sync/table/column-types.ts";
 import { isReservedTable, registryNameOf } from "../../../domain/sync/table/names.ts";
+import type { ImportEntry } from "../../../domain/sync/table/registry-schema.ts";
 import type { FileFormat, FileFormats, FoundRecord } from "../../../ports/files.ts";
 import type { Turns } from "../../../ports/runtime/turns.ts";
 
@@ -119,11 +120,23 @@ export function requireTableName(name: string, hint: string): void {
   throw new AppError("invalid_request", text, { hint });
 }
 
-/** Reads `column=type`; null for another text. */
-export function readColumnType(text: string): readonly [string, ColumnType] | null {
-  const [, column = "", asked = ""] = /^(.+)=([a-z]+)$/.exec(text) ?? [];
-  const type = COLUMN_TYPES.find((name) => name === asked);
-  return type === undefined ? null : [column, type];
+/** What a caller says of the table to guess, as texts. */
+export interface AskedTable {
+  /** Columns, separated by commas. */
+  readonly key?: string | null;
+  /** A column, or `none`. */
+  readonly timestamp?: string | null;
+  readonly type?: readonly (readonly [column: string, type: ColumnType])[];
+}
+
+export function readWishes(asked: AskedTable, files: ImportEntry): GuessWishes {
+  const { key = null, timestamp = null, type = [] } = asked;
+  return {
+    key: key?.split(",").map((name) => name.trim()) ?? null,
+    types: new Map(type),
+    files,
+    ...(timestamp === null ? {} : { timestamp: timestamp === "none" ? null : timestamp }),
+  };
 }
 
 /** Text whose beginning can be read before the whole. */
