@@ -4,11 +4,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { Glob, SQL } from "bun";
+import { Glob } from "bun";
 import { MongoClient } from "mongodb";
 import { COLLECTIONS as DECLARED_COLLECTIONS } from "../../src/repositories/collections.ts";
 import { jsonBody, lookUp, Person } from "../http/reputation/people.ts";
-import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
+import { connectSql, MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
@@ -120,14 +120,13 @@ describe.skipIf(!POSTGRESQL.isAvailable)("PostgreSQL", () => {
   test("docs/architecture.md has every table of PostgreSQL with its columns", async () => {
     const url = await POSTGRESQL.makeUrl();
     await startApp({ env: { ...BUILT_IN, STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     const tables: [string, string][] = await sql
       .unsafe(
         `select table_name, string_agg(column_name, ' ' order by ordinal_position)
          from information_schema.columns where table_schema = 'repsync' group by table_name`,
       )
       .values();
-    await sql.close();
     const columns: [string, readonly string[]][] = tables.map(([name, columns]) => [
       name,
       columns.split(" "),

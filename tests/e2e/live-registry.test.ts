@@ -48,7 +48,7 @@ onEveryBackend("two processes with one registry file", (backend) => {
     expect((await other.pull("second")).json["total"]).toBe(1);
 
     write('{"tables": ');
-    const told = /The registry stays as it was: .*is not JSON: line 1, column 12/g;
+    const told = /The registry has a problem: .*is not JSON: line 1, column 12/g;
     for (const service of services)
       await service.waitFor("error", ({ stderr }) => stderr().match(told));
     for (let i = 0; i < 3; i++) signalled.kill("SIGHUP");

@@ -2,8 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
-import { POSTGRESQL } from "../http/support/backends.ts";
+import { connectSql, POSTGRESQL } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
 import { makeClient, SYNC_KEY } from "../http/support/sync-app.ts";
@@ -127,9 +126,8 @@ describe("log lines", () => {
     async () => {
       const url = await POSTGRESQL.makeUrl();
       const service = await startService({ env: { STORAGE_URL: url } });
-      const sql = new SQL({ url, max: 1 });
+      const sql = connectSql(url);
       await sql.unsafe("drop table notes");
-      await sql.close();
       expect((await service.push("notes", { records: [{ name: "a" }] })).status).toBe(500);
       await service.stop();
       const [push = {}] = linesOf(service);

@@ -106,7 +106,7 @@ function dayText(day: Day | undefined, format: Intl.DateTimeFormat): string {
   return day === undefined ? "" : format.format(new Date(`${day.date}T00:00:00Z`));
 }
 
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 /** Steps between named times, the shortest first. */
 const TIME_STEPS_MS = [5, 15, 60, 240, 1_440, 7_200].map((minutes) => minutes * MINUTE_MS);

@@ -5,7 +5,7 @@ import { type Column, countColumn, DataTable } from "../components/data-table.ts
 import { SelectField } from "../components/form.tsx";
 import { Card, EmptyState, Loaded, StatusBadge } from "../components/notes.tsx";
 import { durationText, TimeText } from "../components/text.tsx";
-import { LineChart } from "../components/time-charts.tsx";
+import { LineChart, MINUTE_MS } from "../components/time-charts.tsx";
 import { queryValue, setQuery } from "../state/router.ts";
 import { ENABLE_SYNC, runAddress, toneOf } from "./runs/run-state.tsx";
 
@@ -123,9 +123,6 @@ function Schedule({ schedule: { cron, next_at: nextAt } }: Pick<Overview, "sched
 
 type History = Overview["history"];
 
-const MINUTE_MS = 60_000;
-const HOUR_MS = 3_600_000;
-
 const SPANS = [
   ["", "A day, by minute"],
   ["hours", "A month, by hour"],
@@ -134,7 +131,7 @@ const SPANS = [
 function HistoryCharts({ history }: { readonly history: History }) {
   const isByHour = queryValue("span") === "hours";
   const points = isByHour
-    ? withQuiet(history.hours, HOUR_MS, 31 * 24)
+    ? withQuiet(history.hours, 60 * MINUTE_MS, 31 * 24)
     : withQuiet(history.minutes, MINUTE_MS, 24 * 60);
   return (
     <section aria-labelledby="history">

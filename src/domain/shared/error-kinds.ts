@@ -43,7 +43,9 @@ export const ERROR_KINDS = {
   /** The store commits no batch of this size: less at once may go. D-11.2. */
   batch_too_large: kind("Send fewer records at a time"),
   store_unavailable: kind(AGAIN, true),
-  schema_conflict: kind('docs/operating.md, "On an existing database", says what is used as it is'),
+  schema_conflict: kind(
+    'docs/operating.md says more: "On an existing database", "When the application migrates"',
+  ),
   /** A store of an earlier format: nothing is converted. */
   store_outdated: kind(
     'Take the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one',

@@ -82,8 +82,12 @@ export function fileFailure(what: "The backup" | "The store", cause: unknown): u
   return new AppError("file_failed", text, { cause });
 }
 
+/** Seconds for which a process that was killed still counts among those that use a database. */
+export const HOLD_SECONDS = 15;
+export const RENEW_HOLD_MS = 4_000;
+
 /** The error for a store in use by another process; a killed one holds it for `seconds` more. */
-export function storeHeld(seconds: number, cause?: unknown): AppError {
+export function storeHeld(seconds = HOLD_SECONDS, cause?: unknown): AppError {
   const before = seconds === 0 ? "" : `, or did within the last ${seconds} s`;
   const text = `A running service, or another command, holds the store${before}`;
   return new AppError("invalid_request", text, { cause, hint: "Stop it first" });

@@ -8,7 +8,7 @@ const DATE_TIME = new RegExp(`^${DATE}(?:[T ]${TIME}${ZONE})?$`);
 const CANONICAL_DATE = /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])$/;
 const CANONICAL =
   /^(?!0000)\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.(?!000Z)\d{3}(?:(?!000)\d{3})?)?Z$/;
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 export const DAY_MS = 86_400_000;
 /** 0001-01-01T00:00:00Z and 9999-12-31T23:59:59.999Z in milliseconds since 1970: no row has a time before or after. */
 export const FIRST_TIME_MS = -62_135_596_800_000;

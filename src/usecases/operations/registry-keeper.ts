@@ -82,7 +82,7 @@ export class RegistryKeeper {
     [this.#problem, this.#text] = [problem, text];
     if (problem === null || isTold) return;
     const cause = errors.find((error) => !isAppError(error));
-    this.#deps.logger.error(`The registry stays as it was: ${problem}`, cause);
+    this.#deps.logger.error(`The registry has a problem: ${problem}`, cause);
   }
 
   async #add(table: NewTable): Promise<AddResult> {

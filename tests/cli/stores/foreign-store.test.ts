@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { ERROR_KINDS } from "../../../src/domain/shared/error-kinds.ts";
 import { ADVICE as FOREIGN_ADVICE } from "../../contract/tables/foreign-items.ts";
@@ -14,7 +13,7 @@ import {
   serviceEnv,
   startService,
 } from "../../e2e/support/service-process.ts";
-import { MONGODB } from "../../http/support/backends.ts";
+import { connectSql, MONGODB } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { SYNC_KEY } from "../../http/support/sync-app.ts";
@@ -275,7 +274,7 @@ describe.skipIf(!postgresAvailable)("the PostgreSQL database of an application",
     const url = await makePostgresDatabase();
     keepResource(() => dropPostgresDatabase(url));
     const env = { ...serviceEnv(folder, LISTED), STORAGE_URL: url, LOG_LEVEL: "" };
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     await sql.unsafe(`create table orders (id bigserial primary key, note text not null default '', changed_at timestamptz not null default now(), total numeric(10, 2));
       create table guests (name text collate "C" primary key, born timestamp, note jsonb);
       create view recent as select id from orders; insert into orders (note) values ('first')`);
@@ -314,6 +313,5 @@ describe.skipIf(!postgresAvailable)("the PostgreSQL database of an application",
     expect(deleted.json["items"]).toMatchObject([{ key: { id: 1 } }]);
     expect((await service.stop()).code).toBe(0);
     expect(await columns()).toEqual(shape);
-    await sql.close();
   });
 });

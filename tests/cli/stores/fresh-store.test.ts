@@ -3,9 +3,8 @@ import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
-import { MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
+import { connectSql, MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import { SYNC_KEY, startApp } from "../../http/support/sync-app.ts";
@@ -113,8 +112,7 @@ test.skipIf(!POSTGRESQL.isAvailable)(
   "D-12.4, D-11.4.2 commands that only read make no schema in PostgreSQL, and tell of tables that are in the way",
   async () => {
     const url = await POSTGRESQL.makeUrl();
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await sql.unsafe("drop schema repsync cascade");
     await checkReading({ STORAGE_URL: url });
     await sql.unsafe("create table profiles (id text)");

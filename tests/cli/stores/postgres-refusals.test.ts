@@ -1,6 +1,5 @@
 // Tables of the registry that PostgreSQL cannot hold, or cannot change: refused before anything is written. D-11.4, D-2.4.
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import { ERROR_KINDS } from "../../../src/domain/shared/error-kinds.ts";
 import {
   BUN,
@@ -9,6 +8,7 @@ import {
   serviceEnv,
   startService,
 } from "../../e2e/support/service-process.ts";
+import { connectSql } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
 import {
@@ -59,9 +59,8 @@ describe.skipIf(!postgresAvailable)("a registry for PostgreSQL", () => {
     expect([status.code, status.stderr]).toEqual([2, text]);
     const start = await runProcess([...BUN, MAIN], { folder, env });
     expect([start.code, start.stderr]).toEqual([2, `repsync cannot start: ${text}`]);
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     const made = await sql`select nspname from pg_namespace where nspname = 'repsync'`;
-    await sql.close();
     expect([...made]).toEqual([]);
     const { fine, wide } = UNHELD;
     await startService({ folder, env, tables: { fine, wide } });

@@ -2,10 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { startBunServer } from "../../../src/adapters/bun/http-server.ts";
-import { MONGODB, onEveryBackend, POSTGRESQL } from "../../http/support/backends.ts";
+import { connectSql, MONGODB, onEveryBackend, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../../http/support/raw-http.ts";
 import { keepResource, releaseResources } from "../../http/support/resources.ts";
@@ -178,8 +177,7 @@ describe.skipIf(!POSTGRESQL.isAvailable)("SIGTERM while PostgreSQL does not answ
   test("D-1.2, D-10.5 the service ends all the same, and says so", async () => {
     const url = await POSTGRESQL.makeUrl();
     const service = await startService({ env: { STORAGE_URL: url, LOG_LEVEL: "warn" } });
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await sql.unsafe(LOCK_ALL);
     expect(await service.stop()).toEqual({ code: 0, signal: null });
     expect(service.stderr()).toContain(NOT_CLOSED);

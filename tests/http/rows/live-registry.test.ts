@@ -3,7 +3,6 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import {
   BUILT_IN_TABLES,
@@ -12,7 +11,7 @@ import {
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
-import { onEveryBackend, onOneBackend } from "../support/backends.ts";
+import { connectSql, onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";
@@ -99,9 +98,8 @@ async function deleteRow(storageUrl: string, table: string, name: string): Promi
     return;
   }
   if (isPostgres(storageUrl)) {
-    const sql = new SQL({ url: storageUrl, max: 1 });
+    const sql = connectSql(storageUrl);
     await sql`DELETE FROM ${sql(table)} WHERE name = ${name}`;
-    await sql.close();
     return;
   }
   const client = new MongoClient(storageUrl);

@@ -2,13 +2,12 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody, lookUp, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
-import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import { connectSql, MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "../support/resources.ts";
 import { SYNC_KEY } from "../support/sync-app.ts";
@@ -28,19 +27,12 @@ const ITEMS: TableEntry = {
 const STOPPED =
   'Table "items": column "price" is missing in the database, where another program renamed or dropped it: bring it back, or let the registry follow';
 
-/** What another program says to a store. */
-function connect(url: string): SQL {
-  const sql = new SQL(url, { max: 1 });
-  keepResource(() => sql.close());
-  return sql;
-}
-
 onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (backend) => {
   test("D-14.6, D-14.2.3 is prepared anew, and goes on being stamped; one that is missing is not made", async () => {
     const STORAGE_URL = await backend.makeUrl();
     const tables = { versions: VERSIONS };
     const app = await startRunApp({ tables, env: { STORAGE_URL } });
-    const sql = connect(STORAGE_URL);
+    const sql = connectSql(STORAGE_URL);
     const [made, text, time] = isPostgres(STORAGE_URL)
       ? ["public.versions_new", 'text collate "C"', "timestamptz"]
       : ["versions_new", "text", "text"];
@@ -67,7 +59,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     write(ITEMS);
     const env = { STORAGE_URL, SYNC_TABLES: file };
     const app = await startRunApp({ env });
-    const sql = connect(STORAGE_URL);
+    const sql = connectSql(STORAGE_URL);
     await app.push("items", { records: [{ name: "a", price: "1.50" }] });
     await sql.unsafe("drop table versions");
     await sql.unsafe("alter table items rename column price to cost");
@@ -110,7 +102,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
   test("D-14.6 an empty one is left as another program makes it", async () => {
     const STORAGE_URL = await backend.makeUrl();
     const app = await startRunApp({ tables: { items: ITEMS }, env: { STORAGE_URL } });
-    const sql = connect(STORAGE_URL);
+    const sql = connectSql(STORAGE_URL);
     await sql.unsafe("alter table items rename column price to cost");
     await app.lookAtRegistry();
     await sql.unsafe("insert into items (name, cost) values ('a', '1.50')");
@@ -122,7 +114,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const STORAGE_URL = await backend.makeUrl();
     const tables = { items: ITEMS, versions: VERSIONS };
     const app = await startRunApp({ tables, env: { STORAGE_URL } });
-    const sql = connect(STORAGE_URL);
+    const sql = connectSql(STORAGE_URL);
     await app.push("items", { records: [{ name: "a", price: "1.50" }] });
     await app.push("versions", { records: [{ name: "v" }] });
     const made = isPostgres(STORAGE_URL)
@@ -153,7 +145,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const records = [{ name: "a", price: "1.55" }];
     await pair.remote.push("items", { records });
     await pair.remote.push("versions", { records: [{ name: "v" }] });
-    const sql = connect(remote);
+    const sql = connectSql(remote);
     await sql.unsafe(
       isPostgres(remote)
         ? "alter table items alter column price type numeric(6,1)"
@@ -178,7 +170,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const { local } = await startPair({ backend, tables: { entry }, env: { STORAGE_URL } });
     await local.push("entry", { records: [{ name: "a" }] });
     expect((await local.trigger({ direction: "both" })).status).toBe(200);
-    await connect(STORAGE_URL).unsafe("alter table entry rename column body to text");
+    await connectSql(STORAGE_URL).unsafe("alter table entry rename column body to text");
     await local.lookAtRegistry();
     const { status, json } = await local.ask("/overview");
     expect([status, json["registry_problem"]]).toEqual([
@@ -197,7 +189,7 @@ onBackends(
       const app = await startRunApp({ env: { STORAGE_URL } });
       const key = await (await Person.signUp(app, "ana")).issueKey();
       const cleo = await Person.signUp(app, "cleo");
-      const sql = connect(STORAGE_URL);
+      const sql = connectSql(STORAGE_URL);
       await sql.unsafe("alter table profiles rename column bio to about");
       await app.lookAtRegistry();
       const { status, json } = await lookUp(app, key, { username: "ben" });
@@ -219,7 +211,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a view in the place of a table", (backend
     const options = { tables: { items: ITEMS }, env: { STORAGE_URL: await backend.makeUrl() } };
     const app = await startRunApp(options);
     await app.push("items", { records: [{ name: "a", price: "1.5" }] });
-    const sql = connect(options.env.STORAGE_URL);
+    const sql = connectSql(options.env.STORAGE_URL);
     const view = isPostgres(options.env.STORAGE_URL) ? "public.items" : "items";
     await sql.unsafe(
       `alter table items rename to former; create view ${view} as select * from former`,

@@ -1,11 +1,16 @@
 // Rules of an application in the tables of the registry: what they judge, and what a trigger says to whoever breaks them.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
-import { onBackends, onEveryBackend, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
+import {
+  connectSql,
+  onBackends,
+  onEveryBackend,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
@@ -36,7 +41,7 @@ async function refuse(url: string, texts: typeof TEXTS, isDeferred = false): Pro
     file.close();
     return;
   }
-  const sql = new SQL({ url, max: 1 });
+  const sql = connectSql(url);
   const cases = Object.entries(texts).map(
     ([name, text]) => `if new.name = '${name}' then raise exception '${text}'; end if;`,
   );
@@ -48,7 +53,6 @@ async function refuse(url: string, texts: typeof TEXTS, isDeferred = false): Pro
   await sql.unsafe(
     `create ${when} insert on notes ${until} for each row execute function refuse()`,
   );
-  await sql.close();
 }
 
 /** Makes a rule of a table that no value of a column is "bad". */
@@ -62,9 +66,8 @@ async function refuseBad(url: string, table = "settings", column = "value"): Pro
     }
     file.close();
   } else if (url.startsWith("postgres:")) {
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     await sql.unsafe(`alter table public.${table} add check (${column} is distinct from 'bad')`);
-    await sql.close();
   } else {
     const client = new MongoClient(url);
     await client.db().command({ collMod: table, validator: { [column]: { $ne: "bad" } } });

@@ -1,11 +1,10 @@
 // A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do, or dropped.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import { REQUEST_DEADLINE_MS } from "../../../src/domain/shared/limits.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { fileOf, resultOf } from "../rows/support/import-replies.ts";
-import { onBackends, POSTGRESQL } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { connectSql, onBackends, POSTGRESQL } from "../support/backends.ts";
+import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { notes, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
@@ -22,8 +21,7 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
     const { notes: NOTES, versions, events } = TABLES;
     const tables = { notes: NOTES, versions, events };
     const remote = await startRunApp({ tables, env: { STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await remote.push("notes", { records: notes(2) });
     await sql`begin`;
     await sql`lock table versions, events in access exclusive mode`;
@@ -43,8 +41,7 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
   test("D-3.10 a table that another program dropped is -1 in the status, and one in its place is counted anew", async () => {
     const url = await backend.makeUrl();
     const app = await startRunApp({ env: { STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await app.push("notes", { records: notes(2) });
     const counted = async () => (await app.send(`${SYNC}/status`)).json["table_counts"];
     expect(await counted()).toMatchObject({ notes: 2 });
@@ -61,8 +58,7 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
   test("D-14.4.2 an import, and its dry run, wait for a locked table for longer than a request may", async () => {
     const url = await backend.makeUrl();
     const app = await startRunApp({ env: { STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await sql`begin`;
     await sql`lock table notes in access exclusive mode`;
     const asked = ["", "?dry_run=true"].map((query) =>
@@ -80,11 +76,9 @@ onBackends([POSTGRESQL], "a locked table", (backend) => {
   test("S-4.3 strangers who ask for the status many times at once wait for a locked table with one connection", async () => {
     const url = await backend.makeUrl();
     const app = await startApp({ env: { STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     // What a transaction reads of other connections it does not read anew.
-    const watch = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
-    keepResource(() => watch.close());
+    const watch = connectSql(url);
     const waiting = async (): Promise<number> => {
       const [found] = await watch`select count(*)::int as n from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock'`;

@@ -1,10 +1,9 @@
 // Settings that an operator gave the database or the role, each of which changes what PostgreSQL says. D-12.2, D-3.3.
 import { afterEach, describe, expect, test } from "bun:test";
-import { SQL } from "bun";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { runCliProcess } from "../../cli/support/cli-process.ts";
 import { Person } from "../reputation/people.ts";
-import { POSTGRESQL } from "../support/backends.ts";
+import { connectSql, POSTGRESQL } from "../support/backends.ts";
 import { releaseResources } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
 
@@ -53,10 +52,9 @@ describe.skipIf(!POSTGRESQL.isAvailable)("settings of a database of PostgreSQL",
     "D-12.2, D-3.3 %s changes nothing",
     async (setting) => {
       const url = await POSTGRESQL.makeUrl();
-      const sql = new SQL({ url, max: 1 });
+      const sql = connectSql(url);
       await sql.unsafe(OTHER_NAMES);
       await sql.unsafe(`alter database ${new URL(url).pathname.slice(1)} set ${setting}`);
-      await sql.close();
       const env = { STORAGE_URL: url };
       const tables = { items: ITEMS };
       await (await startApp({ env, tables })).stop();
@@ -66,9 +64,8 @@ describe.skipIf(!POSTGRESQL.isAvailable)("settings of a database of PostgreSQL",
         ...{ table: "items", received: 3, upserted: 3, integrity: "no_checksum" },
       });
       expect(await app.records("items")).toEqual(ROWS);
-      const other = new SQL({ url, max: 1 });
+      const other = connectSql(url);
       await other.unsafe("delete from public.items where k operator(pg_catalog.=) 'a'");
-      await other.close();
       const headers = { "X-Sync-Key": SYNC_KEY };
       const { json } = await app.send("/api/v1/sync/deleted/items", { headers });
       expect(json["items"]).toMatchObject([{ key: { k: "a", day: "2024-02-03" } }]);

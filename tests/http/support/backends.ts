@@ -1,6 +1,7 @@
 // The stores that the same HTTP tests run on.
 import { describe } from "bun:test";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import {
@@ -55,6 +56,13 @@ export const POSTGRESQL: Backend = {
     return url;
   },
 };
+
+/** A connection of another program to PostgreSQL or a SQLite file, closed after the test. */
+export function connectSql(url: string): SQL {
+  const sql = new SQL(url, { max: 1 });
+  keepResource(() => sql.close());
+  return sql;
+}
 
 const SERVERS: readonly Backend[] = [MONGODB, POSTGRESQL];
 export const BACKENDS: readonly Backend[] = [SQLITE_FILE, ...SERVERS];

@@ -31,7 +31,7 @@ import {
   SNAPSHOT_TOO_OLD,
   SNAPSHOT_UNAVAILABLE,
 } from "../driver/errors.ts";
-import { HOLD_SECONDS, Holder, isHeld } from "../driver/holders.ts";
+import { Holder, isHeld } from "../driver/holders.ts";
 import { COMMITTED } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
@@ -214,7 +214,7 @@ export async function openStoppedDatabase(address: DatabaseAddress): Promise<Sto
     dump: () => dumpDatabase({ db, isStill: true }, address.collections),
     async requireStopped() {
       await asAppErrors(holder.begin());
-      if (await isHeld(db, holder.id)) throw storeHeld(HOLD_SECONDS);
+      if (await isHeld(db, holder.id)) throw storeHeld();
     },
     async close() {
       await holder.end();

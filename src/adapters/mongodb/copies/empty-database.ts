@@ -24,7 +24,7 @@ import { DocumentCollection } from "../documents/document-collection.ts";
 import { reserveNumbers } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import { driverFailure } from "../driver/errors.ts";
-import { HOLD_SECONDS, HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
+import { HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
 import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
@@ -161,10 +161,10 @@ async function asDriverFailure(work: () => Promise<void>): Promise<void> {
 }
 
 async function claim(db: Db, options: StoreClaim): Promise<Holder> {
-  if (await isHeld(db)) throw storeHeld(HOLD_SECONDS);
+  if (await isHeld(db)) throw storeHeld();
   // One of several processes goes on.
   const holder = await holdToFill(db);
-  if (holder === null) throw storeHeld(HOLD_SECONDS);
+  if (holder === null) throw storeHeld();
   try {
     await mark(db, options);
     await empty(db, options.tables);
@@ -184,7 +184,7 @@ async function mark(db: Db, { adminUsername, tables, by }: StoreClaim): Promise<
   await setFact(db, "filled_by", by);
   if (!(await isHeld(db))) return;
   if (!isUnfinished) await removeFact(db, "filled_by");
-  throw storeHeld(HOLD_SECONDS);
+  throw storeHeld();
 }
 
 async function refuseFull(

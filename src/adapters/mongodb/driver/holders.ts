@@ -1,5 +1,6 @@
 // The processes that use the database: each renews its document while it runs. D-10.7.
 import { type Collection, type Db, ObjectId } from "mongodb";
+import { HOLD_SECONDS, RENEW_HOLD_MS } from "../../../domain/shared/store-format.ts";
 import type { InternalCollection } from "./collections.ts";
 import { DUPLICATE_KEY, isSignedOut, orNull } from "./errors.ts";
 import { COMMITTED } from "./operations.ts";
@@ -9,10 +10,6 @@ export const HOLDERS: InternalCollection = {
   name: "repsync_holders",
   indexes: [{ name: "repsync_end", key: { expiresAt: 1 }, expireAfterSeconds: 0 }],
 };
-
-/** Seconds for which a killed process still counts. */
-export const HOLD_SECONDS = 15;
-const RENEW_EVERY_MS = 4_000;
 
 /** The one document of the process that fills the database. */
 const FILLER_ID = new ObjectId("0".repeat(24));
@@ -41,7 +38,7 @@ export class Holder {
   async begin(): Promise<void> {
     await this.#renew();
     const again = () => this.#renew().catch((error) => this.#signIn(error));
-    this.#timer ??= setInterval(() => void again().catch(() => {}), RENEW_EVERY_MS);
+    this.#timer ??= setInterval(() => void again().catch(() => {}), RENEW_HOLD_MS);
     this.#timer.unref();
   }
 

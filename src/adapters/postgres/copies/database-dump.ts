@@ -14,7 +14,7 @@ import { CollectionTable, portionsOf } from "../documents/collection-table.ts";
 import { Failure, unavailable } from "../driver/errors.ts";
 import { type OpenDatabase, type OpenOptions, openDatabase } from "../driver/open-database.ts";
 import { literal } from "../driver/sql.ts";
-import { HOLD_SECONDS, Holder, isHeld, readFacts } from "../driver/store-facts.ts";
+import { Holder, isHeld, readFacts } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
 import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
@@ -203,7 +203,7 @@ export async function openStoppedPostgres(
     async requireStopped() {
       await holder.begin();
       const isInUse = await database.read({ name: "store.held" }, (tx) => isHeld(tx, holder.id));
-      if (isInUse) throw storeHeld(HOLD_SECONDS);
+      if (isInUse) throw storeHeld();
     },
     async close() {
       await holder.end();

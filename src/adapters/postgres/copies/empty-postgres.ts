@@ -23,14 +23,7 @@ import { CollectionTable } from "../documents/collection-table.ts";
 import { type OpenDatabase, openDatabase } from "../driver/open-database.ts";
 import { MAKE_SCHEMA, OWN_TABLES, SCHEMA } from "../driver/schema.ts";
 import { nameText, quoted, textList } from "../driver/sql.ts";
-import {
-  HOLD_SECONDS,
-  Holder,
-  isHeld,
-  readFacts,
-  removeFact,
-  setFact,
-} from "../driver/store-facts.ts";
+import { Holder, isHeld, readFacts, removeFact, setFact } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { held, refusalOf } from "../tables/columns.ts";
 import { Layout } from "../tables/layout.ts";
@@ -65,7 +58,7 @@ export class EmptyPostgres implements EmptyStore {
     const { database, schema } = await openDatabase(options);
     const holder = new Holder(database, { isFiller: true });
     try {
-      if (!(await holder.begin())) throw storeHeld(HOLD_SECONDS);
+      if (!(await holder.begin())) throw storeHeld();
       await database.change("claim", (tx) => mark(tx, schema, options));
       return new EmptyPostgres(options, { database, schema, holder });
     } catch (error) {
@@ -162,7 +155,7 @@ async function mark(
   schema: string,
   options: EmptyPostgresOptions,
 ): Promise<void> {
-  if (await isHeld(tx)) throw storeHeld(HOLD_SECONDS);
+  if (await isHeld(tx)) throw storeHeld();
   const facts = new Map(await readFacts(tx));
   const isUnfinished = facts.delete("filled_by");
   checkFormat(facts, true);

@@ -2,6 +2,8 @@
 import { randomBytes } from "node:crypto";
 import {
   checkFormat,
+  HOLD_SECONDS,
+  RENEW_HOLD_MS,
   STORE_FORMAT,
   type StoreFactName,
   type StoreFacts,
@@ -64,10 +66,6 @@ export async function removeFact(tx: ServerTransaction, name: StoreFactName): Pr
   await tx.query("delete from repsync._facts where name = $1::text", [name]);
 }
 
-/** Seconds for which a killed process still counts. */
-export const HOLD_SECONDS = 15;
-const RENEW_EVERY_MS = 4_000;
-
 /** The one id of the process that fills a database. */
 const FILLER = "filler";
 
@@ -119,7 +117,7 @@ export class Holder {
     });
     if (length === 0) return false;
     const renew = () => this.#database.ask("holder.renew", RENEW, this.#own);
-    this.#timer ??= setInterval(() => void renew().catch(() => {}), RENEW_EVERY_MS);
+    this.#timer ??= setInterval(() => void renew().catch(() => {}), RENEW_HOLD_MS);
     this.#timer.unref();
     return true;
   }

@@ -60,7 +60,7 @@ async function prepare(
   const entryNow = JSON.stringify(entryOf(layout, found, kept));
   const isSame = there !== null && JSON.stringify(kept) === entryNow;
   const hasAll = indexes.length === 0 && there !== null && hasColumns(table, there.columns);
-  if (isSame && hasAll && isWatched(layout, found)) return;
+  if (isSame && hasAll && wasWatched(layout, found)) return;
   const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
   if (there !== null && !staysThere && !isLocked) {
     // Somebody may be writing its first row.
@@ -80,7 +80,7 @@ async function prepare(
 }
 
 /** False where the table or a trigger was dropped, or one switched off: nothing has recorded the writes since. */
-function isWatched(layout: Layout, { kept, table }: Found): boolean {
+function wasWatched(layout: Layout, { kept, table }: Found): boolean {
   if (table === null) return false;
   if (kept?.triggers !== hashHex(triggersText(layout))) return table.hasTriggers;
   return table.triggers === triggerCount(layout);
@@ -191,7 +191,7 @@ async function makeDeletes(
   const known = isSameKey ? found.list : null;
   if (!table.deletes) return { list: known, completeSince: null };
   const completeSince = formatMs(tx.nowMs);
-  const goesOn = before?.deletes === true && isWatched(layout, found);
+  const goesOn = before?.deletes === true && wasWatched(layout, found);
   if (known !== null) {
     // Stores of former versions lack it. Not `xmin`: that differs between the savepoints of a transaction.
     await tx.script(`alter table ${deleted} add column if not exists repsync_xact xid8`);

@@ -1,5 +1,5 @@
 // Calls of an account by day, and when its keys were last used. D-8.11.
-import { DAY_MS, formatMs } from "../../shared/time.ts";
+import { DAY_MS, formatMs, MINUTE_MS } from "../../shared/time.ts";
 
 /** Kept by stores as it is; both texts are empty for an account that made no call. */
 export interface CallHistory {
@@ -37,7 +37,6 @@ export const NO_HISTORY: CallHistory = { days: "", keys: "" };
 export const KEPT_DAYS = 31;
 /** Keys whose last use is kept in the history, which each batch writes. */
 const KEPT_KEYS = 100;
-const MINUTE_MS = 60_000;
 const DATE_CHARS = "YYYY-MM-DD".length;
 
 /** Adds the calls of a batch. `passed` are the last uses of keys that the history has no room for any more. */

@@ -68,7 +68,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     },
     replies: {
       200: file("The file", ALL_TYPES),
-      400: "Unknown table, a bad format, since or spreadsheet, or a character that the table's encoding lacks",
+      400: "Unknown or unused table, a bad format, since or spreadsheet, or a character that the table's encoding lacks",
     },
     isSlow: true,
     run: async ({ caller: { requireStill, ...by }, params, query }) => {
@@ -159,7 +159,7 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
     replies: {
       ...STREAM_FAILURES,
       200: newsReply("The events; a failure is among them", ImportEventSchema),
-      400: "Unknown table, a bad parameter, or a body of another type",
+      400: "Unknown or unused table, a bad parameter, or a body of another type",
       409: "The rows are written at the remote",
     },
     isSlow: true,

@@ -84,7 +84,7 @@ function rows(deps: ServedSync): Operation[] {
         limit: PAGE_LIMIT,
       },
       headers: { "X-Sync-Columns": COLUMNS_PARAMETER },
-      replies: { 200: page("The page", PullPageSchema), 400: "Unknown table" },
+      replies: { 200: page("The page", PullPageSchema), 400: "Unknown or unused table" },
       isSlow: true,
       run: ({ params, query, headers }) =>
         pullPage(deps, params.tableName, { ...query, columns: headers["X-Sync-Columns"] }),
@@ -107,7 +107,7 @@ function rows(deps: ServedSync): Operation[] {
       },
       replies: {
         200: page("The deletes", DeletedPageSchema),
-        400: "Unknown table, or a cursor that was never given",
+        400: "Unknown or unused table, or a cursor that was never given",
       },
       isSlow: true,
       run: ({ params, query }) => listDeleted(deps, params.tableName, query),
@@ -138,7 +138,7 @@ function comparing(deps: ServedSync): Operation[] {
       },
       replies: {
         200: page("The digests", DigestPageSchema),
-        400: "Unknown table, or a bad parameter",
+        400: "Unknown or unused table, or a bad parameter",
       },
       isSlow: true,
       run: ({ params, query }) => digestTable(deps, params.tableName, query),
@@ -156,7 +156,7 @@ function comparing(deps: ServedSync): Operation[] {
           "`mark` of an earlier reply: `from` then tells the earliest time of what came late since.",
         ),
       },
-      replies: { 200: page("The table", TableSchemaSchema), 400: "Unknown table" },
+      replies: { 200: page("The table", TableSchemaSchema), 400: "Unknown or unused table" },
       isSlow: true,
       run: ({ params, query }) => readOwnSchema(deps, params.tableName, query.lateAfter),
     }),
@@ -259,7 +259,7 @@ const PUSH_REPLIES = {
     "The push result",
     Type.Unsafe<PushResult>(Type.Union([PushResultSchema, NoRecordsSchema])),
   ),
-  400: "Unknown table, or a header or body that is not what the document says",
+  400: "Unknown or unused table, or a header or body that is not what the document says",
   413: "Body too large, as sent or after decompression; too many records or values; or too much for one commit",
   422: {
     text: "Damaged gzip, checksum mismatch, or invalid JSON inside gzip",

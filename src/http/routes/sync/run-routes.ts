@@ -237,7 +237,7 @@ function rejected({ identity, sync, activeRuns }: SyncAdministration): Operation
       query: { table: given("Only records of this table"), ...LIST_QUERY },
       replies: {
         200: json("A part of the list", RejectedListSchema),
-        400: "Unknown table, or a bad limit or cursor",
+        400: "Unknown or unused table, or a bad limit or cursor",
       },
       run: ({ query }) => listRejected(sync, query, query.table || null),
     }),

@@ -89,7 +89,7 @@ export function tableRoutes(deps: SyncAdministration): Operation[] {
       },
       replies: {
         200: json("A part of the rows", RowListSchema),
-        400: "Unknown table, or a bad limit, cursor, since, key, where or order",
+        400: "Unknown or unused table, or a bad limit, cursor, since, key, where or order",
       },
       run: ({ params, query }) => listRows(sync, params.tableName, query),
     }),

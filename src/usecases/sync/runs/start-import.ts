@@ -121,12 +121,12 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
         onRefused: (text) => report.addNote(text),
       });
     } finally {
-      if (!isDryRun) await this.#note(deps);
+      if (!isDryRun) await this.#note();
     }
     this.publish({ type: "done", ...report.result() });
   }
 
-  async #note({ logger }: ImportDeps): Promise<void> {
+  async #note(): Promise<void> {
     const { new: added, changed, same, failed } = this.#report.counts;
     const { removed, table } = this.#report;
     const counts = { new: added, changed, same, failed };
@@ -134,7 +134,7 @@ export class StartedImport extends StartedWork<ImportEvent, ImportRun> {
       await this.#request.note(removed === null ? counts : { ...counts, removed });
     } catch (error) {
       // The rows are there all the same.
-      logger.error("An import was not noted", error, { table });
+      this.deps.logger.error("An import was not noted", error, { table });
     }
   }
 

@@ -1,10 +1,16 @@
 // Deletes in tables of an application, by its rules or in tables that had their names. D-7.6.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
-import { type Backend, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
-import { keepResource, releaseResources } from "../../support/resources.ts";
+import {
+  type Backend,
+  connectSql,
+  onBackends,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../../support/backends.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -80,8 +86,7 @@ for (const [backend, makeTable] of MAKE_TABLES) {
     stamped = false,
   ): Promise<End> {
     const url = await backend.makeUrl();
-    const sql = new SQL(url, { max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     if (made !== null) await sql.unsafe(made);
     const tables = Object.fromEntries(names.map((name) => [name, { ...ENTRY, stamped }]));
     const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };

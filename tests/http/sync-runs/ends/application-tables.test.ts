@@ -1,9 +1,9 @@
 // Tables of an application that change, or that its triggers change, while they are synchronized. D-3.3, D-4.5.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
+import type { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { onBackends, POSTGRESQL } from "../../support/backends.ts";
-import { keepResource, releaseResources } from "../../support/resources.ts";
+import { connectSql, onBackends, POSTGRESQL } from "../../support/backends.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
 afterEach(releaseResources);
@@ -25,8 +25,7 @@ interface End {
 
 async function startEnd(made: string, remote: End | null = null): Promise<End> {
   const url = await POSTGRESQL.makeUrl();
-  const sql = new SQL(url, { max: 1 });
-  keepResource(() => sql.close());
+  const sql = connectSql(url);
   await sql.unsafe(made);
   const more = remote === null ? {} : { SYNC_REMOTE_URL: remote.app.url };
   const env = { STORAGE_URL: url, ...more };

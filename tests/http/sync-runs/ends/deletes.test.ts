@@ -1,13 +1,12 @@
 // Rows that other programs delete in the stores of running deployments. D-7.6.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
-import { type Backend, onEveryBackend } from "../../support/backends.ts";
+import { type Backend, connectSql, onEveryBackend } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { SYNC_KEY } from "../../support/sync-app.ts";
 import { startForeignServer } from "../support/foreign-server.ts";
@@ -100,9 +99,8 @@ async function deleteElsewhere({ url }: End, ...deleted: readonly string[]): Pro
     return;
   }
   if (isPostgres(url)) {
-    const sql = new SQL({ url, max: 1 });
+    const sql = connectSql(url);
     for (const k of deleted) await sql`delete from items where k = ${k}`;
-    await sql.close();
     return;
   }
   const client = new MongoClient(url, { writeConcern: { w: "majority" } });

@@ -1,12 +1,12 @@
 // Runs over rows that other tools wrote into a store.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import { Decimal128, MongoClient, ObjectId } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
 import {
+  connectSql,
   MONGODB,
   onBackends,
   onEveryBackend,
@@ -77,8 +77,7 @@ async function writeElsewhere(url: string): Promise<() => Promise<unknown>> {
     return async () => look.all();
   }
   if (isPostgres(url)) {
-    const sql = new SQL({ url, max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await sql`insert into shelves values ('a', '2024-01-01 10:00:00Z', '2024-01-01 10:00:00Z', '{ "n": 1 }')`;
     return async () => await sql`select ctid::text, xmin::text, extra::text from shelves`.values();
   }
@@ -194,8 +193,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a column that an application renames", (b
     const time = "2024-01-01T10:00:00Z";
     const row = { name: "a", made_at: time, updated_at: time, extra: { n: 1 } };
     await local.push("shelves", { records: [row] });
-    const sql = new SQL(url, { max: 1 });
-    keepResource(() => sql.close());
+    const sql = connectSql(url);
     await sql.unsafe("alter table shelves rename column extra to more");
     expect((await local.pull("shelves")).status).toBe(503);
     const { status, json } = await local.trigger({ table: "shelves", direction: "push" });

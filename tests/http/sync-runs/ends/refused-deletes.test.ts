@@ -1,10 +1,9 @@
 // Rows that an application does not let go: each delete of one is a failed record, and all else goes on. D-4.6, D-7.6.
 import { Database } from "bun:sqlite";
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
-import { onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
+import { connectSql, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
 import { releaseResources } from "../../support/resources.ts";
 import { startRunApp } from "../support/run-apps.ts";
 
@@ -30,11 +29,10 @@ async function hold(url: string): Promise<void> {
     file.close();
     return;
   }
-  const sql = new SQL({ url, max: 1 });
+  const sql = connectSql(url);
   await sql.unsafe(`create function public.hold() returns trigger language plpgsql as
     $$ begin if old.k = 'held' then raise exception '${HELD}'; end if; return old; end $$;
     create trigger holds before delete on items for each row execute function public.hold()`);
-  await sql.close();
 }
 
 onBackends([SQLITE_FILE, POSTGRESQL], "a row that an application does not let go", (backend) => {
