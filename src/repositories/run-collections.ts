@@ -6,6 +6,54 @@ import type { DirectionMemory } from "../domain/sync/run/remote-memory.ts";
 import type { SyncDirection } from "../domain/sync/run/run.ts";
 import type { AnyCollection, Collection } from "../ports/documents.ts";
 
+/** Runs and comparisons, or dry runs: each kind has an order and a limit of its own. */
+export type RunKind = "run" | "dry_run";
+
+export interface RunDocument {
+  readonly id: string;
+  readonly kind: RunKind;
+  /** Counts runs of its kind in the order in which they were first saved, without gaps. */
+  readonly number: number;
+  /** A `StoredRun` as JSON, which keeps names and their order as they are. */
+  readonly run: string;
+  readonly newsParts: number;
+  /** True where its news are kept no more, as somebody was erased while it ran. D-8.2. */
+  readonly isSilenced?: true;
+  /** Why somebody cancelled it; absent while nobody has. */
+  readonly cancelled?: string;
+}
+
+export const RUNS: Collection<RunDocument> = {
+  name: "runs",
+  fields: ["id", "kind", "number", "run", "newsParts", "isSilenced", "cancelled"],
+  keyOf: ({ id }) => [id],
+  indexes: {
+    order: ({ kind, number }) => [kind, number],
+    /** Runs that go on, or whose process has ended. */
+    running: ({ kind, run }) => (JSON.parse(run).status === "running" ? [kind] : null),
+    /** Comparisons and imports whose news show rows of a table. */
+    rowNews({ run, newsParts }) {
+      if (newsParts === 0) return null;
+      const { table } = JSON.parse(run);
+      return table === undefined ? null : [table];
+    },
+  },
+};
+
+/** The news of a run, as JSON in parts, as they may be larger than a document. */
+interface RunNewsDocument {
+  readonly id: string;
+  readonly part: number;
+  readonly text: string;
+}
+
+export const RUN_NEWS: Collection<RunNewsDocument> = {
+  name: "run_news",
+  fields: ["id", "part", "text"],
+  keyOf: ({ id, part }) => [id, part],
+  isLarge: true,
+};
+
 export interface WaitingAlert extends QueuedAlert {
   /** Attempts that failed, 0 or more. */
   readonly attempts: number;
@@ -205,6 +253,8 @@ export const DROPPED: Collection<DroppedDocument> = {
 };
 
 export const RUN_COLLECTIONS: readonly AnyCollection[] = [
+  RUNS,
+  RUN_NEWS,
   ALERTS,
   LEASES,
   TURNS,

@@ -6,9 +6,10 @@ import type { News } from "../domain/sync/run/news.ts";
 import { isListed, type ListedRun, readStoredRun, type StoredRun } from "../domain/sync/run/run.ts";
 import type { Transaction } from "../ports/documents.ts";
 import { queueAlerts } from "./alert-outbox.ts";
-import { RUN_NEWS, RUNS, type RunDocument, type RunKind, SEQUENCES } from "./collections.ts";
+import { SEQUENCES } from "./collections.ts";
 import { forgetLeases, runLeaseName } from "./leases.ts";
 import { RunRepository } from "./repository.ts";
+import { RUN_NEWS, RUNS, type RunDocument, type RunKind } from "./run-collections.ts";
 
 export interface ToldRun {
   readonly run: StoredRun;

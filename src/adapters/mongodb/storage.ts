@@ -18,8 +18,8 @@ import { HOLDERS, Holder } from "./driver/holders.ts";
 import { type StoreClock, type StoreDeps, TIME } from "./driver/operations.ts";
 import { prepareFacts, readFacts } from "./driver/store-facts.ts";
 import { type VersionedDeps, Versions } from "./driver/versions.ts";
-import { inspectTables } from "./tables/table-inspection.ts";
-import { findDisturbed, prepareTables } from "./tables/table-preparer.ts";
+import { findDisturbed, prepareTables } from "./tables/prepare.ts";
+import { examineTables } from "./tables/table-fit.ts";
 import { TableReader } from "./tables/table-reader.ts";
 
 interface MongoStorageOptions extends StoreOptions {
@@ -42,7 +42,7 @@ export async function openMongoStorage(options: MongoStorageOptions): Promise<Fu
   const { url, clock, storeClock = null, logger = SILENT, tables = [], collections = [] } = options;
   let identity: StoreIdentity = { deploymentId: "", isNew: false };
   const { client, db, primaryWatch } = await connect(url, { clock, logger }, async (database) => {
-    const examine = () => inspectTables(database, tables);
+    const examine = () => examineTables(database, tables);
     const found = await prepareFacts(database, { ...options, examine });
     // An earlier try may have made the store.
     identity = { ...found, isNew: identity.isNew || found.isNew };

@@ -13,7 +13,7 @@ import {
   TOMBSTONES,
 } from "../../../src/adapters/mongodb/driver/tombstone-documents.ts";
 import { VERSIONS } from "../../../src/adapters/mongodb/driver/versions.ts";
-import { TABLE_DEFINITIONS } from "../../../src/adapters/mongodb/tables/table-inspection.ts";
+import { TABLE_DEFINITIONS } from "../../../src/adapters/mongodb/tables/table-fit.ts";
 import { STORE_FORMAT } from "../../../src/domain/shared/store-format.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
 import { sharedMongo } from "./shared-mongo.ts";

@@ -36,7 +36,7 @@ import { COMMITTED } from "../driver/operations.ts";
 import { STORE_FACTS } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES, type TombstoneDocument } from "../driver/tombstone-documents.ts";
 import { RowReader } from "../tables/row-reader.ts";
-import { TABLE_DEFINITIONS, type TableDefinition } from "../tables/table-inspection.ts";
+import { TABLE_DEFINITIONS, type TableDefinition } from "../tables/table-fit.ts";
 import { layoutOf } from "../tables/table-layout.ts";
 import { restOf } from "./whole-documents.ts";
 

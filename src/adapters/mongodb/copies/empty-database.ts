@@ -27,7 +27,7 @@ import { driverFailure } from "../driver/errors.ts";
 import { HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
-import { TABLE_DEFINITIONS } from "../tables/table-inspection.ts";
+import { TABLE_DEFINITIONS } from "../tables/table-fit.ts";
 import { type DatabaseAddress, dumpDatabase } from "./database-dump.ts";
 import { wholeDocument } from "./whole-documents.ts";
 

@@ -1,6 +1,6 @@
 // What a start with `deletes` needs of the server.
 import { describe, expect, test } from "bun:test";
-import { versionProblem } from "../../../../src/adapters/mongodb/tables/table-inspection.ts";
+import { versionProblem } from "../../../../src/adapters/mongodb/tables/table-fit.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest } from "../support.ts";

@@ -34,7 +34,7 @@ export interface TableDefinition {
 /** Keeps a definition durably. Without rows nothing of an earlier one stays. */
 export async function saveDefinition(
   db: Db,
-  { table, definition, hasRows, isForeign }: Inspection,
+  { table, definition, hasRows, isForeign }: ExaminedTable,
 ): Promise<void> {
   const earlier = hasRows ? definition : null;
   const columns = table.columns.map(({ name, type }) => [name, type] as const);
@@ -52,7 +52,7 @@ function definitionsOf(db: Db): Collection<TableDefinition> {
   return db.collection(TABLE_DEFINITIONS.name);
 }
 
-export interface Inspection {
+export interface ExaminedTable {
   readonly table: Table;
   /** How the table was last prepared; null before the first time. */
   readonly definition: TableDefinition | null;
@@ -73,7 +73,7 @@ export interface Inspection {
 const MIN_WIRE_VERSION = 17;
 
 /** Changes nothing. */
-async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspection> {
+async function examineTable(db: Db, table: Table, rights: Rights): Promise<ExaminedTable> {
   const collection = db.collection(table.name);
   const [info] = await db.listCollections({ name: table.name }).toArray();
   const exists = info !== undefined;
@@ -108,17 +108,17 @@ async function inspectTable(db: Db, table: Table, rights: Rights): Promise<Inspe
 }
 
 /** Looks at all tables without a change. Throws `schema_conflict` that names each refused one, and MongoDB's errors. */
-export async function inspectTables(db: Db, tables: readonly Table[]): Promise<Inspection[]> {
+export async function examineTables(db: Db, tables: readonly Table[]): Promise<ExaminedTable[]> {
   await checkVersion(db, tables);
   const rights = await readRights(db);
-  const inspections: Inspection[] = [];
-  for (const table of tables) inspections.push(await inspectTable(db, table, rights));
+  const examinedTables: ExaminedTable[] = [];
+  for (const table of tables) examinedTables.push(await examineTable(db, table, rights));
   refuseTables(
-    inspections.map(({ table: { name: tableName }, isForeign, problems }) => {
+    examinedTables.map(({ table: { name: tableName }, isForeign, problems }) => {
       return { tableName, isForeign, problems };
     }),
   );
-  return inspections;
+  return examinedTables;
 }
 
 /** Throws `schema_conflict` when the server is too old for tables with `deletes`. D-7.6. */

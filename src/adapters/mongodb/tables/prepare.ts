@@ -1,4 +1,4 @@
-// Makes collections and indexes, after all tables were inspected.
+// Makes collections and indexes, after all tables were examined.
 import { type Collection, type Db, type Document, Long, MinKey, type WithId } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { isByDay } from "../../../domain/sync/rows/row-time.ts";
@@ -8,13 +8,13 @@ import { COUNTERS, makeCollections, reserveNumbers, takeNumbers } from "../drive
 import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { asAppErrors, DUPLICATE_KEY, hasCode, orNull } from "../driver/errors.ts";
 import { VERSIONS } from "../driver/versions.ts";
-import { findIndex, hintOf, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
 import {
-  type Inspection,
-  inspectTables,
+  type ExaminedTable,
+  examineTables,
   saveDefinition,
   TABLE_DEFINITIONS,
-} from "./table-inspection.ts";
+} from "./table-fit.ts";
+import { findIndex, hintOf, neededIndexes, noteIndexName, ownIndexName } from "./table-indexes.ts";
 import {
   hasNumbers,
   type IndexKeys,
@@ -41,9 +41,9 @@ export async function prepareTables(
 ): Promise<void> {
   // An election repeats the work, so every step may happen twice.
   const prepared = retry(new Deadline(clock, START_CALLS), async () => {
-    const inspections = await inspectTables(db, tables);
+    const examinedTables = await examineTables(db, tables);
     await makeCollections(db, [TABLE_DEFINITIONS, VERSIONS, COUNTERS]);
-    for (const inspection of inspections) await prepareTable(db, inspection);
+    for (const examined of examinedTables) await prepareTable(db, examined);
   });
   await asAppErrors(prepared);
 }
@@ -65,23 +65,23 @@ export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<r
   return tables.filter((_, i) => lacks[i]);
 }
 
-async function prepareTable(db: Db, inspection: Inspection): Promise<void> {
-  const { table, definition } = inspection;
+async function prepareTable(db: Db, examined: ExaminedTable): Promise<void> {
+  const { table, definition } = examined;
   const collection = db.collection(table.name);
-  for (const name of inspection.formerIndexes) {
+  for (const name of examined.formerIndexes) {
     await orNull(collection.dropIndex(name), INDEX_NOT_FOUND);
   }
   for (const keys of neededIndexes(table)) {
-    await makeIndex(db, inspection, keys);
+    await makeIndex(db, examined, keys);
     // Before the index of the order is made.
-    if (keys === layoutOf(table).keyIndex) await alignTimes(collection, inspection);
+    if (keys === layoutOf(table).keyIndex) await alignTimes(collection, examined);
   }
-  const isNumbered = definition?.has_numbers === true && !inspection.isNew;
-  if (hasNumbers(table) && inspection.hasRows && !isNumbered) {
+  const isNumbered = definition?.has_numbers === true && !examined.isNew;
+  if (hasNumbers(table) && examined.hasRows && !isNumbered) {
     await reserveIds(db, collection);
     await numberRows(db, collection);
   }
-  await saveDefinition(db, inspection);
+  await saveDefinition(db, examined);
 }
 
 /** Keeps stored numbers from being given again: other tools may have written some, or repsync before the store numbered rows. */
@@ -115,8 +115,8 @@ async function numberRows(db: Db, collection: Collection): Promise<void> {
 }
 
 /** Makes an index where it is missing. */
-async function makeIndex(db: Db, inspection: Inspection, keys: IndexKeys): Promise<void> {
-  const { table } = inspection;
+async function makeIndex(db: Db, examined: ExaminedTable, keys: IndexKeys): Promise<void> {
+  const { table } = examined;
   const make = () =>
     db.collection(table.name).createIndex(keys, {
       name: ownIndexName(keys),
@@ -125,7 +125,7 @@ async function makeIndex(db: Db, inspection: Inspection, keys: IndexKeys): Promi
       commitQuorum: "majority",
     });
   try {
-    const name = findIndex(inspection, keys)?.name ?? (await make());
+    const name = findIndex(examined, keys)?.name ?? (await make());
     noteIndexName(db, table, keys, name);
   } catch (error) {
     if (!hasCode(error, ...IN_THE_WAY, DUPLICATE_KEY)) throw error;
@@ -139,8 +139,8 @@ async function makeIndex(db: Db, inspection: Inspection, keys: IndexKeys): Promi
 }
 
 /** Brings stored timestamps into the form that a new timestamp column needs. */
-async function alignTimes(collection: Collection, inspection: Inspection): Promise<void> {
-  const { table, definition, hasRows } = inspection;
+async function alignTimes(collection: Collection, examined: ExaminedTable): Promise<void> {
+  const { table, definition, hasRows } = examined;
   if (!hasRows) return;
   const { timeField } = layoutOf(table);
   const time = table.timestampColumn;
