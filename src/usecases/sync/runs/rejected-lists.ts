@@ -17,7 +17,7 @@ import { type RunLease, transferLeaseName, tryLease } from "../shared/hold-lease
 import { RemoteTable } from "../shared/remote-table.ts";
 import { openRun, type RunContext, TransferReport } from "../shared/run-context.ts";
 import { asSyncError, type SyncDeps } from "../shared/sync-deps.ts";
-import { checkRemote, columnHistory, openTransfer } from "../transfer/open-transfer.ts";
+import { checkRemote, openTransfer, silentColumns } from "../transfer/open-transfer.ts";
 import { RecordWriter } from "../transfer/pull-table.ts";
 import { pushAgain } from "../transfer/push-table.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
@@ -127,7 +127,7 @@ async function writeHere(
 ): Promise<boolean> {
   const kept = await deps.memory.read(table.name);
   const columns = columnsNow(table, []);
-  const { silent } = columnHistory(table, columns, "pull", kept);
+  const silent = silentColumns(columns, "pull", kept);
   const rules = { direction: "pull", memory: null, conflict: "newer" } as const;
   // No column counts as added: the next run fills those that are.
   const own = { deps, table, lease, ...rules, columns, added: [], silent };

@@ -1,5 +1,6 @@
 // A run, top to bottom: the request, each table in turn and in each direction, and the end. S-4.4, S-4.5, D-4.3.
 import { AppError, isAppError } from "../../../domain/shared/errors.ts";
+import { addedColumns } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RunNews, RunRequest, SyncDirection, SyncRun } from "../../../domain/sync/run/run.ts";
 import {
   lacksOwner,
@@ -18,7 +19,6 @@ import type { SyncDeps } from "../shared/sync-deps.ts";
 import { moveDeletes } from "../transfer/move-deletes.ts";
 import {
   checkRemote,
-  columnHistory,
   hasExtension,
   openTransfer,
   type RemoteCheck,
@@ -205,10 +205,10 @@ function leaveOut(progress: RunProgress, table: Table, direction: SyncDirection)
 }
 
 /** Refuses both directions where a table has no times, no owner, and rows at both ends: nobody knows the newer ones. D-11.9. */
-async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no_owner" | null> {
+async function ownerlessProblem({ remote, handshake, firstRecord }: RemoteCheck) {
   const { run, table } = remote;
   if (run.directions.length < 2 || !lacksOwner(table)) return null;
-  const { countThere, schema, firstRecord } = handshake;
+  const { countThere, schema } = handshake;
   const isEmptyThere =
     countThere === null ? schema === null && firstRecord === null : countThere === 0;
   return isEmptyThere || (await run.deps.tables.count(table)) === 0 ? null : "no_owner";
@@ -218,7 +218,7 @@ async function ownerlessProblem({ remote, handshake }: RemoteCheck): Promise<"no
 function directionsOf({ remote, columns, memory }: RemoteCheck): readonly SyncDirection[] {
   const { directions } = remote.run;
   if (directions.length < 2) return directions;
-  const { added } = columnHistory(remote.table, columns, "pull", memory.kept);
+  const added = addedColumns(memory.kept.pull.columns, columns);
   return added.length === 0 ? directions : directions.toReversed();
 }
 

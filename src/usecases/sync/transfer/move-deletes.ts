@@ -94,7 +94,7 @@ async function fetchDeletes(transfer: Transfer): Promise<void> {
     const place = movedPlace(transfer, page.nextCursor ?? page.cursor, givenAt);
     const memory = isRefused ? {} : place;
     if (deleted.length === 0 && isNoChange(memory)) continue;
-    isRefused = !(await apply(transfer, budget, deleted, memory)) || isRefused;
+    if (!(await apply(transfer, budget, deleted, memory))) isRefused = true;
   }
 }
 
@@ -164,8 +164,10 @@ async function sendDeletes(transfer: Transfer): Promise<void> {
     await countFirst(transfer, budget, ownPages(transfer, start, pending), count);
   }
   if (run.isDryRun) return;
+  const keepPlace = (cursor: string | null) =>
+    commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
+  if (pending === 0) await keepPlace(start);
   let isRefused = false;
-  let cursor = start;
   for await (const page of ownPages(transfer, start, pending)) {
     if (!budget.allows(page.items.length)) budget.require(await count(page));
     const { deleted, errorCount } = await sendTombstones(transfer, page.items, false);
@@ -173,12 +175,7 @@ async function sendDeletes(transfer: Transfer): Promise<void> {
     report.addDeleted(deleted);
     report.addRejected(errorCount);
     isRefused ||= errorCount > 0;
-    if (isRefused) continue;
-    ({ cursor } = page);
-    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
-  }
-  if (pending === 0) {
-    await commitExtras(transfer, { memory: movedPlace(transfer, cursor, givenAt) });
+    if (!isRefused) await keepPlace(page.cursor);
   }
 }
 

@@ -34,8 +34,6 @@ export interface Handshake {
   readonly schema: TableSchema | null;
   /** The remote's rows of the table; null when it does not know. */
   readonly countThere: number | null;
-  /** A row of a remote that tells no schema; null when it has none, and where nothing is pushed. */
-  readonly firstRecord: JsonObject | null;
 }
 
 export class TableNotThere extends AppError {
@@ -48,6 +46,8 @@ export class TableNotThere extends AppError {
 export interface RemoteCheck {
   readonly remote: RemoteTable;
   readonly handshake: Handshake;
+  /** A row of a remote that tells no schema; null when it has none, and where nothing is pushed. */
+  readonly firstRecord: JsonObject | null;
   /** The mark of the remote's late rows that the handshake asked with. */
   readonly lateAfter: string | null;
   readonly memory: TransferMemory;
@@ -102,9 +102,10 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
   const { run, table } = remote;
   const { pull, nowMs } = await run.deps.memory.read(table.name);
   const lateAfter = run.isFull ? null : (pull.lateMark ?? null);
-  const handshake = await shakeHands(remote, isPushed, lateAfter, formatMs(nowMs));
+  const handshake = await shakeHands(remote, lateAfter, formatMs(nowMs));
+  const { schema } = handshake;
+  const firstRecord = isPushed && schema === null ? await readFirstRecord(remote) : null;
   const memory = await readMemory(remote, handshake);
-  const { schema, firstRecord } = handshake;
   const { problem, pushProblem, leftOut, ...differences } =
     schema === null ? differencesOfRecord(table, firstRecord) : compareSchemas(table, schema);
   if (problem !== null) throw problem;
@@ -113,6 +114,7 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
   return {
     remote,
     handshake,
+    firstRecord,
     lateAfter,
     memory,
     pushProblem,
@@ -130,7 +132,6 @@ export async function checkRemote(remote: RemoteTable, isPushed: boolean): Promi
  */
 async function shakeHands(
   remote: RemoteTable,
-  isPushed: boolean,
   lateAfter: string | null,
   ownTime: string,
 ): Promise<Handshake> {
@@ -151,15 +152,18 @@ async function shakeHands(
     throw new AppError("remote_invalid", text);
   }
   const tellsSchema = status.extensions.includes("schema");
-  const firstPage = () => remote.pullPage({ since: null, offset: 0, limit: 1 });
   return {
     clocks: { remoteTime, ownTime },
     extensions: new Set(status.extensions),
     remoteId: status.deploymentId ?? null,
     schema: tellsSchema ? await remote.readSchema(lateAfter) : null,
     countThere: rowsIn(status.tableCounts, table.name),
-    firstRecord: isPushed && !tellsSchema ? ((await firstPage()).page.records[0] ?? null) : null,
   };
+}
+
+async function readFirstRecord(remote: RemoteTable): Promise<JsonObject | null> {
+  const { page } = await remote.pullPage({ since: null, offset: 0, limit: 1 });
+  return page.records[0] ?? null;
 }
 
 export function hasExtension({ extensions }: Handshake, name: SyncExtension): boolean {
@@ -204,13 +208,13 @@ export async function openTransfer(
   assert(run.isDryRun || lease.claim !== null, "Only a dry run goes without a lease");
   const memory = await readMemory(remote, check.handshake);
   const { kept } = memory;
-  const { added, silent, pushProblem } = columnHistory(table, check.columns, direction, kept);
-  if (direction === "push") {
-    const isBoth = run.directions.includes("pull");
-    // A dry run of both counts as if its pull were done.
-    if (pushProblem !== null && !(isBoth && run.isDryRun)) throw pushProblem;
+  const added = addedColumns(kept[direction].columns, check.columns);
+  const isBoth = run.directions.length > 1;
+  // A dry run of both counts as if its pull were done.
+  if (direction === "push" && !(isBoth && run.isDryRun)) {
+    requirePulled(table, check.columns, kept.pull.columns);
     // In a run of both the pull came first, unless another run has left a column out since the check.
-    if (isBoth && !run.isDryRun) requireMoved(table.name, check.columns, [], kept.pull.columns);
+    if (isBoth) requireMoved(table.name, check.columns, [], kept.pull.columns);
   }
   const { marker: _, lateMark: __, ...anew } = kept[direction];
   const lateAfter = run.isFull ? null : (kept.pull.lateMark ?? null);
@@ -219,12 +223,12 @@ export async function openTransfer(
     ...transferOf(check, lease, report, run.isForced ? "overwrite" : "newer"),
     remote,
     handshake: isAskedAgain
-      ? await shakeHands(remote, false, lateAfter, check.handshake.clocks.ownTime)
+      ? await shakeHands(remote, lateAfter, check.handshake.clocks.ownTime)
       : check.handshake,
     memory,
     last: added.length === 0 ? kept : { ...kept, [direction]: anew },
     added,
-    silent,
+    silent: silentColumns(check.columns, direction, kept),
   };
 }
 
@@ -237,28 +241,20 @@ function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null)
   return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
 }
 
-export function columnHistory(
-  table: Table,
+/** Columns in which a null of the remote means nothing: they are added, or their values here never went there. */
+export function silentColumns(
   columns: KnownColumns,
   direction: SyncDirection,
   memory: TableMemory,
-) {
-  const then = (of: SyncDirection) => memory[of].columns;
-  // The owner of the rows has nothing to fetch. D-11.9.
-  const isOwner = table.direction === "push";
-  const unfetched = isOwner ? [] : unfetchedColumns(then("pull"), columns);
-  const added = addedColumns(then(direction), columns);
-  const unsent = addedColumns(then("push"), columns);
+): readonly string[] {
+  return [memory[direction], memory.push].flatMap((then) => addedColumns(then.columns, columns));
+}
+
+/** Throws `sync_failed` where a push would empty columns. The owner of the rows has nothing to fetch. D-11.9. */
+function requirePulled(table: Table, now: KnownColumns, pulled: KnownColumns | undefined): void {
+  const unfetched = table.direction === "push" ? [] : unfetchedColumns(pulled, now);
+  if (unfetched.length === 0) return;
   const names = unfetched.map((name) => `"${name}"`).join(", ");
   const text = `Columns of "${table.name}" are new here, and a push would empty them at the remote: ${names}`;
-  const hint = "Pull the table first, or run both";
-  const problem = new AppError("sync_failed", text, { hint });
-  return {
-    // No part of the last run in the direction: they are moved for all rows.
-    added,
-    // In these a null of the remote means nothing: they are added, or their values here never went there.
-    silent: [...added, ...unsent],
-    // Why a push would empty columns of the remote; null when it would not.
-    pushProblem: unfetched.length === 0 ? null : problem,
-  };
+  throw new AppError("sync_failed", text, { hint: "Pull the table first, or run both" });
 }

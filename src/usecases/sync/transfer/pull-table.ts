@@ -70,8 +70,8 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
     size.takeIn(pulled.page.records.length, tookMs);
     report.expect((accepted.totalRows ?? 0) + retried.rows);
-    const rows = Math.max(0, records.length - accepted.repeated);
     if (records.length === 0) continue;
+    const rows = Math.max(0, records.length - accepted.repeated);
     report.batch({ ...applied, rows, batchRows: pulled.page.limit });
   }
   report.countThere(cursor.tableRows);

@@ -87,7 +87,7 @@ export async function readFirst(
   rejected: AsyncIterable<readonly RejectedRecord[]>,
   findSent: FindSent,
 ): Promise<RemoteRows> {
-  const { deps, table, remote, handshake, report, last } = transfer;
+  const { deps, table, remote, handshake, firstRecord, report, last } = transfer;
   const { remoteTime } = handshake.clocks;
   const there = new RemoteRows(table, remoteTime);
   const limit = aheadLimit(dateTimeMs(remoteTime));
@@ -107,7 +107,7 @@ export async function readFirst(
     : times.filter((time) => time !== null).sort(compareDateTimes);
   const fromMicros = earliest === null ? NO_TIME : timeMicros(earliest);
   // A time as the remote writes it, which it can read.
-  const sampleTime = rowTimeText(table, handshake.firstRecord ?? {}) || last.pull.marker || null;
+  const sampleTime = rowTimeText(table, firstRecord ?? {}) || last.pull.marker || null;
   for await (const pulled of recordsFrom(remote, fromMicros, sampleTime)) {
     report.addBytes(pulled);
     for (const record of pulled.records) there.note(record);
