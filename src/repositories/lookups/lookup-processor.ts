@@ -11,6 +11,7 @@ import {
   quotaSteps,
 } from "../../domain/reputation/accounts/call-meter.ts";
 import {
+  type Asking,
   CHANGED_DURING_LOOKUP,
   decideBatch,
   isStillGiven,
@@ -168,28 +169,11 @@ export class LookupProcessor {
     const log = await this.#readProven(facts, tx);
     const { nowMs } = tx;
     const { chain, unanswered } = this.#ownChain.stateAt(log);
-    const callerOf = (keyHash: string) => facts.caller(keyHash);
-    const { resolved, counted: toCount } = resolveCallers(calls, { nowMs, callerOf });
-    const usages = await this.#usages.read(tx, { log, callers: toCount, unanswered });
-    for (const counted of unanswered) usages.get(counted.accountId)?.giveBack(counted);
-    const charges = new Map<string, MeterCharge>();
-    const counted: CountedCalls[] = [];
-    const changed = new Set(unanswered.map(({ accountId }) => accountId));
-    for (const { caller, calls } of toCount) {
-      const { accountId, limits } = caller;
-      const usage = usages.get(accountId);
-      if (usage === undefined) throw new Error("The usage of an account was not read");
-      const reading = usage.reading(limits.callsPerMinute);
-      const charge = chargeCalls(reading, { calls, limits, nowMs: usage.atMs });
-      charges.set(accountId, charge);
-      if (charge.admitted === 0) continue;
-      changed.add(accountId);
-      usage.count(charge.admitted);
-      usage.month = charge.month;
-      counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
-      this.#tell(tx, caller, usage, charge);
-    }
-    const subjectOf = (username: string) => facts.person(username);
+    const { callerOf, subjectOf } = facts;
+    const { resolved, asking } = resolveCallers(calls, { nowMs, callerOf });
+    const usages = await this.#usages.read(tx, { log, callers: asking, unanswered });
+    for (const lost of unanswered) usages.get(lost.accountId)?.giveBack(lost);
+    const { charges, counted } = this.#charge(tx, asking, usages);
     const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
     for (const use of uses) usages.get(use.accountId)?.noteUse(use, nowMs);
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
@@ -198,10 +182,35 @@ export class LookupProcessor {
       for (const one of corrected) if (one !== null) tx.put(LOOKUP_LOG, one);
       return { outcomes, counted: [], appended: null, readAtMs };
     }
+    const changed = new Set([...unanswered, ...counted].map(({ accountId }) => accountId));
     for (const accountId of changed) usages.get(accountId)?.write(tx, accountId);
     for (const subject of facts.newSubjects.values()) tx.put(SUBJECTS, subject);
     const from = chain ?? (await this.#deps.chains.begin(tx));
     return { outcomes, counted, appended: this.#deps.chains.append(tx, from, entries), readAtMs };
+  }
+
+  /** Counts the calls of each account that its limits admit. */
+  #charge(
+    tx: Transaction,
+    asking: readonly Asking<OwnedCaller>[],
+    usages: ReadonlyMap<string, AccountUsage>,
+  ) {
+    const charges = new Map<string, MeterCharge>();
+    const counted: CountedCalls[] = [];
+    for (const { caller, calls } of asking) {
+      const { accountId, limits } = caller;
+      const usage = usages.get(accountId);
+      if (usage === undefined) throw new Error("The usage of an account was not read");
+      const reading = usage.reading(limits.callsPerMinute);
+      const charge = chargeCalls(reading, { calls, limits, nowMs: usage.atMs });
+      charges.set(accountId, charge);
+      if (charge.admitted === 0) continue;
+      usage.count(charge.admitted);
+      usage.month = charge.month;
+      counted.push({ accountId, atMs: usage.atMs, calls: charge.admitted });
+      this.#tell(tx, caller, usage, charge);
+    }
+    return { charges, counted };
   }
 
   /** Reads the documents that every batch changes, and proves what the batch holds; what has changed is read anew. */
@@ -244,10 +253,9 @@ export class LookupProcessor {
   }
 
   #remember(facts: BatchFacts, { appended }: Committed): void {
-    if (appended === null) {
-      // Nothing was kept of them.
-      facts.dropNewSubjects();
-    } else {
+    // Nothing was kept of them.
+    if (appended === null) facts.dropNewSubjects();
+    else {
       this.#ownChain.goOnFrom(appended.written);
       void this.#segments.note(appended);
     }
@@ -262,7 +270,6 @@ export class LookupProcessor {
     deadlineMs: number,
   ): Promise<number> {
     const { clock, documents } = this.#deps;
-    const reader = this.#reader;
     for (let confirmedAtMs = readAtMs; ; ) {
       if (clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return confirmedAtMs;
       confirmedAtMs = clock.monotonicMs();
@@ -272,16 +279,13 @@ export class LookupProcessor {
       const options = { name: "lookups.confirm", isProven: true, limit } as const;
       const areGiven = await documents.read(options, async (at) => {
         // A body that runs again may lack what an earlier run has dropped.
-        await reader.fill(facts, at);
+        await this.#reader.fill(facts, at);
         const names = facts.versionedNames;
         const [versions] = await at.read({ versionsOf: names });
         // A large write raises the versions of everybody.
-        if (!facts.dropOutdated(names, versions)) await reader.fill(facts, at);
-        const now = {
-          nowMs: at.nowMs,
-          callerOf: (keyHash: string) => facts.caller(keyHash),
-          subjectOf: (username: string) => facts.person(username),
-        };
+        if (!facts.dropOutdated(names, versions)) await this.#reader.fill(facts, at);
+        const { callerOf, subjectOf } = facts;
+        const now = { nowMs: at.nowMs, callerOf, subjectOf };
         return calls.every((call, i) => isStillGiven(call, outcomes[i], now));
       });
       if (!areGiven) throw new AppError("store_unavailable", CHANGED_DURING_LOOKUP);

@@ -258,7 +258,7 @@ export class BatchFacts {
         areAllCurrent = false;
       }
     };
-    drop(this.callers, (hash) => this.caller(hash)?.username ?? hash);
+    drop(this.callers, (hash) => this.callerOf(hash)?.username ?? hash);
     drop(this.people, (username) => username);
     return areAllCurrent;
   }
@@ -272,13 +272,11 @@ export class BatchFacts {
     this.newSubjects.clear();
   }
 
-  caller(keyHash: string): OwnedCaller | null {
-    return this.callers.get(keyHash)?.value ?? null;
-  }
+  readonly callerOf = (keyHash: string) => this.callers.get(keyHash)?.value ?? null;
 
-  person(username: string): LookupSubject {
+  readonly subjectOf = (username: string) => {
     const held = this.people.get(username);
     if (held === undefined) throw new Error("A person was not read");
     return held.value;
-  }
+  };
 }

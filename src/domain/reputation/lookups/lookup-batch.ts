@@ -82,7 +82,8 @@ type ResolvedCall =
     }
   | Extract<LookupOutcome, { kind: "key_refused" }>;
 
-interface CountedCalls<Caller extends LookupCaller> {
+/** An account with its calls in a batch. */
+export interface Asking<Caller extends LookupCaller> {
   readonly caller: Caller;
   calls: number;
 }
@@ -90,7 +91,7 @@ interface CountedCalls<Caller extends LookupCaller> {
 interface ResolvedBatch<Caller extends LookupCaller> {
   /** In the order of the calls. */
   readonly resolved: readonly ResolvedCall[];
-  readonly counted: readonly CountedCalls<Caller>[];
+  readonly asking: readonly Asking<Caller>[];
 }
 
 /** Subjects and charges of a batch, of the same moment as its callers. */
@@ -115,23 +116,23 @@ export function resolveCallers<Caller extends LookupCaller>(
   calls: readonly LookupCall[],
   { nowMs, callerOf }: CallerFacts<Caller>,
 ): ResolvedBatch<Caller> {
-  const counts = new Map<string, CountedCalls<Caller>>();
+  const asking = new Map<string, Asking<Caller>>();
   const resolved = calls.map((call): ResolvedCall => {
     const caller = callerOf(call.keyHash);
     const problem = keyProblem(caller, nowMs);
     if (caller === null || problem !== null) {
       return { kind: "key_refused", problem: problem ?? "api_key_invalid", nowMs };
     }
-    const count = counts.get(caller.accountId) ?? { caller, calls: 0 };
-    counts.set(caller.accountId, count);
-    return { call, caller, index: count.calls++ };
+    const account = asking.get(caller.accountId) ?? { caller, calls: 0 };
+    asking.set(caller.accountId, account);
+    return { call, caller, index: account.calls++ };
   });
-  return { resolved, counted: [...counts.values()] };
+  return { resolved, asking: [...asking.values()] };
 }
 
 /** Decides every resolved call: limits, profile, consent. Throws `Error` when an account was not charged. */
 export function decideBatch(
-  resolved: ResolvedBatch<LookupCaller>["resolved"],
+  resolved: readonly ResolvedCall[],
   { nowMs, subjectOf, charges }: DecisionFacts,
 ): DecidedBatch {
   const entries: AuditEntry[] = [];
