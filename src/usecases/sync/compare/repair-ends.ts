@@ -18,7 +18,7 @@ import type { Transfer } from "../transfer/open-transfer.ts";
 import { RecordWriter } from "../transfer/pull-table.ts";
 import { isGuarded, sendRows } from "../transfer/push-rows.ts";
 import type { TableRejections } from "../transfer/table-rejections.ts";
-import { commitRows } from "../transfer/transfer.ts";
+import { commitRows } from "../transfer/transfer-commits.ts";
 import { type QueuedRow, REPAIR_ROWS, RepairEnd } from "./repair.ts";
 
 /** Writes rows of the remote to the store here. */

@@ -41,7 +41,7 @@ import {
   transferOf,
 } from "../transfer/open-transfer.ts";
 import { TableRejections } from "../transfer/table-rejections.ts";
-import { commitExtras } from "../transfer/transfer.ts";
+import { commitExtras } from "../transfer/transfer-commits.ts";
 import { StartedWork } from "./started-work.ts";
 
 export interface CompareRequest extends ComparePlan {

@@ -27,7 +27,7 @@ import {
 } from "./delete-places.ts";
 import type { Transfer } from "./open-transfer.ts";
 import { pushAtOnce } from "./push-rows.ts";
-import { commitExtras, commitRows, inHalves } from "./transfer.ts";
+import { commitExtras, commitRows, inHalves } from "./transfer-commits.ts";
 
 /**
  * Moves tombstones in the direction of a transfer; a dry run counts the rows that they would remove. Resolves to null, or to the

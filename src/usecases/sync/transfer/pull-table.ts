@@ -28,7 +28,7 @@ import {
   inHalves,
   openExchange,
   openMarkers,
-} from "./transfer.ts";
+} from "./transfer-commits.ts";
 
 /**
  * Pulls one table from its marker on: each page and the marker behind it in one commit, while the next page is on its way. D-4.5.

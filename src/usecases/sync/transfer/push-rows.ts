@@ -31,7 +31,7 @@ import { recordsFrom } from "../shared/remote-table.ts";
 import { type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
 import { changesOf } from "../shared/write-rows.ts";
 import { hasExtension, type Transfer } from "./open-transfer.ts";
-import { addUp, commitRows, inHalves } from "./transfer.ts";
+import { addUp, commitRows, inHalves } from "./transfer-commits.ts";
 
 const FIRST_TIME = formatMs(FIRST_TIME_MS);
 

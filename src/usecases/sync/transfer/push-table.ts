@@ -21,7 +21,7 @@ import {
   type ReadExchanged,
   readExchanged,
   replaceExchanged,
-} from "./transfer.ts";
+} from "./transfer-commits.ts";
 
 /** A push ends after this many times the rows of its table, as rows may be written faster than they go. */
 const MAX_GROWTH = 4;

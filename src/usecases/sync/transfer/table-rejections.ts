@@ -10,7 +10,7 @@ import { RowMemory } from "../../../domain/sync/rows/row-memory.ts";
 import type { RejectedRecord, Rejection } from "../../../domain/sync/run/rejections.ts";
 import type { CommitExtras } from "../shared/write-rows.ts";
 import type { OwnTransfer } from "./open-transfer.ts";
-import { commitExtras } from "./transfer.ts";
+import { commitExtras } from "./transfer-commits.ts";
 
 const RETRIED_AT_ONCE = 500;
 /** Notes of records: waiting, and settled, which are not tried again unless they change. */
