@@ -258,16 +258,16 @@ export function makeReputation(
   const hmacOf = (username: string) => mac.hmacHex(nameKey, erasedNameText(username));
   const subjects = new Subjects(mac, auditKey);
   const chains = new AuditChains(subjects);
-  const names = { documents, hmacOf, subjects };
+  const shared = { documents, hmacOf, subjects };
   return {
-    accounts: new Accounts(names),
+    accounts: new Accounts(shared),
     sessions: new Sessions(documents),
     signIns: new SignIns(documents),
     names: new Names(documents, hmacOf),
     apiKeys: new ApiKeys(documents, makeAlert),
     consents: new Consents(documents),
     profiles: new Profiles(documents, people),
-    membership: new Membership({ ...names, tables: people, chains }),
+    membership: new Membership({ ...shared, tables: people, chains }),
     administration: new Administration({ documents, hmacOf, chains }),
     usage: new Usage(documents),
     audit: new AuditLog(documents),

@@ -53,19 +53,11 @@ export class PostgresDocuments implements DocumentStore {
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
     await this.#database.makeSchema();
     const tables = collections.map((from) => new CollectionTable(from));
-    const lacking = (lines: Lines) => {
-      const known = new Set(lines.map(([name]) => name));
-      const lacks = ({ form, columns }: CollectionTable) =>
-        columns.filter(([column]) => !known.has(`${form.collection.name} ${column}`));
-      return tables
-        .map((table) => [table, lacks(table)] as const)
-        .filter(([, { length }]) => length);
-    };
-    if (lacking(await this.#database.ask("documents.columns", COLUMNS)).length > 0) {
+    const columns = await this.#database.ask("documents.columns", COLUMNS);
+    if (tables.some((table) => lackingIn(columns, table).length > 0)) {
       await this.#database.change("documents.prepare", async (tx) => {
-        for (const [table, added] of lacking(await tx.query(COLUMNS))) {
-          await makeTable(tx, table, added);
-        }
+        const columnsNow = await tx.query(COLUMNS);
+        for (const table of tables) await makeColumns(tx, table, lackingIn(columnsNow, table));
       });
     }
     for (const table of tables) this.#prepared.set(table.form.collection.name, table);
@@ -100,11 +92,18 @@ select c.relname || ' ' || a.attname from pg_class c
 join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
 where c.relnamespace = to_regnamespace(${literal(SCHEMA)}) and c.relkind = 'r'`;
 
-async function makeTable(
+/** The columns of a collection that are not among those of the schema. */
+function lackingIn(found: Lines, { form, columns }: CollectionTable): CollectionTable["columns"] {
+  const known = new Set(found.map(([name]) => name));
+  return columns.filter(([column]) => !known.has(`${form.collection.name} ${column}`));
+}
+
+async function makeColumns(
   tx: ServerTransaction,
   table: CollectionTable,
-  added: readonly (readonly [column: string, type: string])[],
+  added: CollectionTable["columns"],
 ): Promise<void> {
+  if (added.length === 0) return;
   if (added.length === table.columns.length) {
     const all = added.map(([column, type]) => `${quoted(column)} ${type}`);
     await tx.script(`create table ${table.name} (${all.join(", ")})`);

@@ -174,9 +174,9 @@ export class ServerTransaction {
   async rollBack(): Promise<void> {
     if (this.#isOver) return;
     if (this.#started === null) return this.#end(true);
-    const isGone = this.failure?.state === null;
-    const rolledBack = () => this.#connection.script("rollback").then(() => true);
-    this.#end(!isGone && (await rolledBack().catch(() => false)));
+    if (this.failure?.state === null) return this.cut();
+    const rolledBack = this.#connection.script("rollback").then(() => true);
+    this.#end(await rolledBack.catch(() => false));
   }
 
   cut(): void {

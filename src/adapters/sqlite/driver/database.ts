@@ -30,6 +30,8 @@ const PUSH_CHECKPOINT_PAGES = 4_000;
 
 const CALLS_PER_TURN = 16;
 
+const UNAVAILABLE = () => "store_unavailable" as const;
+
 export interface SqliteOptions {
   /** Longest wait for another process that holds the file. */
   readonly busyDeadlineMs?: number;
@@ -111,7 +113,7 @@ export class SqliteDatabase implements SqliteWork {
   async read<T>(work: () => T, deadlineMs = this.#busyDeadlineMs): Promise<T> {
     if (this.#isTurnDue()) await this.#turns.next();
     const limit = new TimeLimit(deadlineMs);
-    const read = () => this.#retried("store_unavailable", limit, () => this.#readOnce(work));
+    const read = () => this.#retried(UNAVAILABLE, limit, () => this.#readOnce(work));
     return this.#reader === null ? this.#queue.run(limit, read) : read();
   }
 
@@ -162,7 +164,7 @@ export class SqliteDatabase implements SqliteWork {
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
     const body = { work, tools: this.#bodyTools(new TimeLimit(endMs), () => {}) };
     return queue.run(limit, () =>
-      this.#retried("store_unavailable", limit, () => runBody(connection, "BEGIN", body)),
+      this.#retried(UNAVAILABLE, limit, () => runBody(connection, "BEGIN", body)),
     );
   }
 
@@ -256,7 +258,7 @@ export class SqliteDatabase implements SqliteWork {
   }
 
   async #retried<T>(
-    kind: FailureKind | (() => FailureKind),
+    kind: () => FailureKind,
     limit: TimeLimit,
     work: () => T | Promise<T>,
   ): Promise<T> {
@@ -267,8 +269,7 @@ export class SqliteDatabase implements SqliteWork {
       });
     } catch (error) {
       const code = this.#writer.driver.resultCode(error);
-      const told = typeof kind === "string" ? kind : kind();
-      const failure = storeError(told, code, error);
+      const failure = storeError(kind(), code, error);
       if (isDamage(code) && isAppError(failure)) this.onDamage(failure);
       throw failure;
     }
