@@ -14,8 +14,6 @@ interface StoreTools {
   readonly logger: Logger;
 }
 
-type OpenOptions = StoreTools & Omit<StoreOptions, "collections">;
-
 interface Store {
   /** The name of its kind for OpenTelemetry. */
   readonly system: string;
@@ -25,7 +23,7 @@ interface Store {
   readonly isInMemory: boolean;
   /** False where opening would make a new store with these tables. Writes nothing; throws as `open`. */
   isThere(tables: readonly Table[]): Promise<boolean>;
-  open(options: OpenOptions): Promise<FullStorage>;
+  open(options: StoreTools & Omit<StoreOptions, "collections">): Promise<FullStorage>;
   /** Takes a prepared store. Throws `invalid_request` while another process has it open. */
   openStopped(tools: StoreTools): Promise<StoppedStore>;
   /** Takes an empty store. Throws `invalid_request` for one with contents or in use by a service. */

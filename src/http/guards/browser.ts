@@ -13,9 +13,6 @@ import { hasBody } from "../bodies.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
 
-/** The source of a request: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
-type Source = "own" | "allowed" | "other" | "program";
-
 const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 const JSON_TYPE = "application/json";
@@ -82,7 +79,8 @@ function corsOrigin({ headers, browsers }: Exchange): string | null {
   return origin !== null && corsOrigins.includes(origin) ? origin : null;
 }
 
-function sourceOf(exchange: Exchange): Source {
+/** The source of a request: `own` page or typed address, `allowed` page of `CORS_ORIGINS`, `other` page, `program`. */
+function sourceOf(exchange: Exchange): "own" | "allowed" | "other" | "program" {
   const { headers } = exchange;
   const site = headers.get("sec-fetch-site");
   const origin = headers.get("origin");

@@ -1,11 +1,9 @@
 /** The attributes of a span. Never a key, token, password, row or name of a person. */
 export type SpanFields = Readonly<Record<string, string | number | boolean>>;
 
-/** The kind of work: an answered request, a call of another program, or our own. */
-type SpanKind = "server" | "client" | "internal";
-
 export interface SpanOptions {
-  readonly kind?: SpanKind;
+  /** The work: an answered request, a call of another program, or our own. */
+  readonly kind?: "server" | "client" | "internal";
   readonly fields?: SpanFields;
 }
 

@@ -14,9 +14,6 @@ import {
 import { aheadLimit, rowTimeText, timeMicros } from "../rows/row-time.ts";
 import { isVersioned, type Row, type Table } from "../table/table.ts";
 
-/** The remote's version of a row, against the one here. */
-type RemoteVersion = "newer" | "same" | "other" | "absent";
-
 export class RemoteRows {
   readonly #table: Table;
   readonly #aheadMicros: number;
@@ -49,7 +46,7 @@ export class RemoteRows {
   }
 
   /** How the remote has the row that is like this here. */
-  versionThere(row: Row): RemoteVersion {
+  versionThere(row: Row): "newer" | "same" | "other" | "absent" {
     const own = versionOf(this.#table, row, rowText(this.#table, row));
     const there = this.#versions.find(own);
     if (there?.isSame) return "same";

@@ -74,17 +74,14 @@ export function beginning(
   return added.length === 0 ? markers.begin(isMoved || !memory.isOther) : {};
 }
 
-/** Makes the state to commit with rows from their outcome. Called before each attempt to commit. */
-type ExtrasOf = (outcome: WriteOutcome) => CommitExtras;
-
 /**
  * Writes rows and extras in one commit under the lease; a dry run writes nothing. Late rows are noted as those of an own run,
- * unless `isOwnRun` is false. Throws the lease's reason when it is lost, and as `writeRows`.
+ * unless `isOwnRun` is false. `extrasOf`: as in `RunCommit`. Throws the lease's reason when it is lost, and as `writeRows`.
  */
 export async function commitRows(
   transfer: OwnTransfer,
   rows: RowsToWrite,
-  extrasOf: ExtrasOf = () => ({}),
+  extrasOf: (outcome: WriteOutcome) => CommitExtras = () => ({}),
 ): Promise<WriteOutcome> {
   const { deps, table, lease, memory } = transfer;
   if (lease.claim === null) return NOTHING_WRITTEN;
