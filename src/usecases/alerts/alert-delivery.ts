@@ -107,21 +107,18 @@ export class AlertDelivery {
     const { signal } = this.#stopping;
     // Nothing is due most of the time: then no lease is taken, which would be a write.
     if ((await outbox.due(clock.nowMs(), 1)).length === 0 || signal.aborted) return;
-    const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), signal);
-    if ("heldBy" in lease) return;
-    try {
-      while (lease.isHeld()) {
-        const alerts = await outbox.due(clock.nowMs(), MAX_AT_ONCE);
-        if (alerts.length === 0) return;
-        const { now = [], later = [] } = Object.groupBy(alerts, (alert) =>
-          this.#isForNow(alert) ? "now" : "later",
-        );
-        await this.#deliverAll(now, lease);
-        // After the first of them has gone, so that it is not gathered with the others.
-        for (const alert of later) await this.#gather(alert, this.#leftMs(alert));
-      }
-    } finally {
-      await lease.release();
+    const taken = await tryLease(this.#deps, LEASE_NAME, ids.next(), signal);
+    if ("heldBy" in taken) return;
+    await using lease = taken;
+    while (lease.isHeld()) {
+      const alerts = await outbox.due(clock.nowMs(), MAX_AT_ONCE);
+      if (alerts.length === 0) return;
+      const { now = [], later = [] } = Object.groupBy(alerts, (alert) =>
+        this.#isForNow(alert) ? "now" : "later",
+      );
+      await this.#deliverAll(now, lease);
+      // After the first of them has gone, so that it is not gathered with the others.
+      for (const alert of later) await this.#gather(alert, this.#leftMs(alert));
     }
   }
 
@@ -152,14 +149,11 @@ export class AlertDelivery {
       (alert) => alert.attempts === 0 && this.#leftMs(alert) > 0,
     );
     if (waiting.length === 0) return;
-    const lease = await tryLease(this.#deps, LEASE_NAME, ids.next(), this.#ending.signal);
-    if ("heldBy" in lease) return;
-    try {
-      for (const alert of waiting) await this.#gather(alert, 0);
-      await this.#deliverAll(await outbox.due(clock.nowMs(), MAX_LOOKED_AT), lease);
-    } finally {
-      await lease.release();
-    }
+    const taken = await tryLease(this.#deps, LEASE_NAME, ids.next(), this.#ending.signal);
+    if ("heldBy" in taken) return;
+    await using lease = taken;
+    for (const alert of waiting) await this.#gather(alert, 0);
+    await this.#deliverAll(await outbox.due(clock.nowMs(), MAX_LOOKED_AT), lease);
   }
 
   /** Throws what the store throws, after all attempts. */

@@ -139,12 +139,8 @@ export class RegistryKeeper {
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
   async #prepare(registry: Registry, isServed = false): Promise<void> {
     const { ids } = this.#deps;
-    const lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
-    try {
-      await this.#deps.prepareTables(registry, isServed);
-    } finally {
-      await lease.release();
-    }
+    await using _lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
+    await this.#deps.prepareTables(registry, isServed);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {

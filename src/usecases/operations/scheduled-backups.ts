@@ -50,18 +50,18 @@ async function makeOnce(
   plan: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  let lease: Awaited<ReturnType<typeof tryLease>> | null = null;
+  await using held = new AsyncDisposableStack();
   try {
-    lease = await tryLease(deps, "backup schedule", deps.ids.next(), stop);
+    const lease = await tryLease(deps, "backup schedule", deps.ids.next(), stop);
     if ("heldBy" in lease) {
       deps.logger.info("Scheduled backup skipped: another instance is making it");
-    } else if (await isDue(deps, "last_backup", plan.cronText)) {
-      await makeAndPrune(deps, plan, stop);
+      return;
     }
+    held.use(lease);
+    if (await isDue(deps, "last_backup", plan.cronText)) await makeAndPrune(deps, plan, stop);
   } catch (error) {
     if (!stop.aborted) await tellFailure(deps, plan, error);
   }
-  if (lease !== null && !("heldBy" in lease)) await lease.release();
 }
 
 /** Raises one alert for all instances that fail at a time. Never rejects. */

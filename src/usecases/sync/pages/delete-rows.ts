@@ -6,11 +6,11 @@ import { isOfPeople, personOf, requireNoOwner } from "../../../domain/sync/peopl
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { aheadLimit, outlives, rowTime } from "../../../domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../domain/sync/rows/tombstone.ts";
-import { SYNC_DIRECTIONS } from "../../../domain/sync/run/run.ts";
+import type { SyncDirection } from "../../../domain/sync/run/run.ts";
 import type { Row, Table } from "../../../domain/sync/table/table.ts";
 import type { Scheduler } from "../../../ports/runtime/runtime.ts";
 import type { TableStore } from "../../../ports/tables/table-store.ts";
-import { holdLease, type RunLease, transferLeaseName } from "../shared/hold-lease.ts";
+import { holdLease, transferLeaseName } from "../shared/hold-lease.ts";
 import { openRemote, type SyncDeps } from "../shared/sync-deps.ts";
 import { removeWithin, transactRows, type WriteRowsDeps } from "../shared/write-rows.ts";
 
@@ -141,17 +141,13 @@ export async function dropTombstones(
   requireDeletes(table);
   openRemote(deps);
   const holder = deps.ids.next();
-  const leases: RunLease[] = [];
-  try {
-    for (const direction of SYNC_DIRECTIONS) {
-      leases.push(await holdLease(deps, transferLeaseName(direction, table.name), holder, stop));
-    }
-    const { push } = await deps.memory.read(table.name);
-    for (const lease of leases) lease.assertHeld();
-    // Before tombstones are forgotten: a pull from the start does no harm.
-    await deps.memory.clear([table.name], ["pull"]);
-    return await deps.tombstones.forgetAfter(table, push.deletes?.cursor ?? null);
-  } finally {
-    for (const lease of leases) await lease.release();
-  }
+  const leaseOf = (direction: SyncDirection) =>
+    holdLease(deps, transferLeaseName(direction, table.name), holder, stop);
+  await using pushLease = await leaseOf("push");
+  await using pullLease = await leaseOf("pull");
+  const { push } = await deps.memory.read(table.name);
+  for (const lease of [pushLease, pullLease]) lease.assertHeld();
+  // Before tombstones are forgotten: a pull from the start does no harm.
+  await deps.memory.clear([table.name], ["pull"]);
+  return await deps.tombstones.forgetAfter(table, push.deletes?.cursor ?? null);
 }

@@ -137,21 +137,18 @@ function scheduleWork(
   return deps.scheduler.start(cronText, async () => {
     try {
       // A lease that is lost meanwhile does no harm: every transfer holds one of its own.
-      const lease = await tryLease(deps, leaseName, holder, new AbortController().signal);
-      if ("heldBy" in lease) {
+      const taken = await tryLease(deps, leaseName, holder, new AbortController().signal);
+      if ("heldBy" in taken) {
         logger.info(`Scheduled ${name} skipped: another instance is running it`);
         return;
       }
-      try {
-        if (!(await isDue(deps, lastTime, cronText))) {
-          logger.info(`Scheduled ${name} skipped: another instance has run it`);
-          return;
-        }
-        await deps.scheduleTimes.keep(lastTime, formatMs(deps.clock.nowMs()));
-        await run();
-      } finally {
-        await lease.release();
+      await using _lease = taken;
+      if (!(await isDue(deps, lastTime, cronText))) {
+        logger.info(`Scheduled ${name} skipped: another instance has run it`);
+        return;
       }
+      await deps.scheduleTimes.keep(lastTime, formatMs(deps.clock.nowMs()));
+      await run();
     } catch (error) {
       logger.error(`Scheduled ${name} could not begin`, error);
     }

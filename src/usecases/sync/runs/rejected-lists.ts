@@ -105,18 +105,15 @@ async function retryRecord(
   const runId = deps.ids.next();
   const run = direction === "pull" ? null : openRun({ directions: ["push"], runId, deps, stop });
   stop.throwIfAborted();
-  const lease = await tryLease(deps, name, runId, stop);
-  if ("heldBy" in lease) {
-    const text = `Run ${lease.heldBy} holds "${name}"`;
+  const taken = await tryLease(deps, name, runId, stop);
+  if ("heldBy" in taken) {
+    const text = `Run ${taken.heldBy} holds "${name}"`;
     throw new AppError("conflict", text, { hint: "Try again later" });
   }
-  try {
-    if (run === null) return await writeHere(deps, table, entry, lease);
-    await sendThere(run, table, entry, lease);
-    return false;
-  } finally {
-    await lease.release();
-  }
+  await using lease = taken;
+  if (run === null) return await writeHere(deps, table, entry, lease);
+  await sendThere(run, table, entry, lease);
+  return false;
 }
 
 async function writeHere(

@@ -174,45 +174,42 @@ async function compareTable(
   const directions = repair === "newest" ? SYNC_DIRECTIONS : repair === null ? [] : [repair];
   // The leases of all runs that write where the repair does.
   const leases = new Map<SyncDirection, RunLease>();
-  try {
-    for (const direction of directions) {
-      const name = transferLeaseName(direction, table.name);
-      leases.set(direction, await holdLease(run.deps, name, run.runId, run.stop));
-    }
-    const signals = [...leases.values()].map((lease) => lease.signal);
-    const signal = AbortSignal.any([run.stop, ...signals]);
-    const check = await checkRemote(new RemoteTable(run, table, signal), leases.has("push"));
-    if (repair === null) return await compare(check, watch);
-    const { handshake, memory, pushProblem, ownerProblem } = check;
-    if (leases.has("push") && pushProblem !== null) throw pushProblem;
-    // The owner matters only where it decides which way rows go. D-11.9.
-    if (repair !== plan.repair && ownerProblem !== null) {
-      throw ownerError(ownerProblem, [table.name]);
-    }
-    if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
-    if (deletes) requireDeletesAtBoth(table, handshake);
-    const transfers = [...leases].map(([direction, lease]) => {
-      const conflict = conflictOf(repair, direction, check);
-      return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);
-    });
-    const ends: RepairEnd[] = [];
-    for (const transfer of transfers) {
-      const End = transfer.direction === "pull" ? RepairHere : RepairThere;
-      ends.push(new End(transfer, await TableRejections.open(transfer)));
-    }
-    const [first] = transfers;
-    const copiesMissing = first === undefined || (await areDeletesKnown(first));
-    const [only] = transfers.length === 1 ? transfers : [];
-    const places = only === undefined ? {} : await placesNow(only);
-    const rules = { repair, deletes, copiesMissing, ranksRows: !lacksOwner(table) };
-    const repairing = new Repair(table, rules, ends, await storeNowMs(run.deps.documents));
-    const result = await compare(check, watch, repairing);
-    run.deps.traffic?.addRows(result.repaired ?? 0);
-    if (only !== undefined) await commitExtras(only, { memory: places });
-    return result;
-  } finally {
-    for (const lease of leases.values()) await lease.release();
+  await using held = new AsyncDisposableStack();
+  for (const direction of directions) {
+    const name = transferLeaseName(direction, table.name);
+    leases.set(direction, held.use(await holdLease(run.deps, name, run.runId, run.stop)));
   }
+  const signals = [...leases.values()].map((lease) => lease.signal);
+  const signal = AbortSignal.any([run.stop, ...signals]);
+  const check = await checkRemote(new RemoteTable(run, table, signal), leases.has("push"));
+  if (repair === null) return await compare(check, watch);
+  const { handshake, memory, pushProblem, ownerProblem } = check;
+  if (leases.has("push") && pushProblem !== null) throw pushProblem;
+  // The owner matters only where it decides which way rows go. D-11.9.
+  if (repair !== plan.repair && ownerProblem !== null) {
+    throw ownerError(ownerProblem, [table.name]);
+  }
+  if (memory.isOther) run.deps.logger.warn(otherRemoteText(table), { table: table.name });
+  if (deletes) requireDeletesAtBoth(table, handshake);
+  const transfers = [...leases].map(([direction, lease]) => {
+    const conflict = conflictOf(repair, direction, check);
+    return transferOf(check, lease, new TransferReport(run, table.name, direction), conflict);
+  });
+  const ends: RepairEnd[] = [];
+  for (const transfer of transfers) {
+    const End = transfer.direction === "pull" ? RepairHere : RepairThere;
+    ends.push(new End(transfer, await TableRejections.open(transfer)));
+  }
+  const [first] = transfers;
+  const copiesMissing = first === undefined || (await areDeletesKnown(first));
+  const [only] = transfers.length === 1 ? transfers : [];
+  const places = only === undefined ? {} : await placesNow(only);
+  const rules = { repair, deletes, copiesMissing, ranksRows: !lacksOwner(table) };
+  const repairing = new Repair(table, rules, ends, await storeNowMs(run.deps.documents));
+  const result = await compare(check, watch, repairing);
+  run.deps.traffic?.addRows(result.repaired ?? 0);
+  if (only !== undefined) await commitExtras(only, { memory: places });
+  return result;
 }
 
 /** A repair in one direction overwrites rows, except those that the table at the receiving end keeps. D-11.10. */

@@ -163,7 +163,7 @@ async function moveTable(all: RunContext, progress: RunProgress, table: Table): 
 async function transferTable(check: RemoteCheck, report: TransferReport): Promise<AppError | null> {
   const { run, table } = check.remote;
   const { direction } = report;
-  const lease = run.isDryRun
+  await using lease = run.isDryRun
     ? noLease(run.stop)
     : await holdLease(run.deps, transferLeaseName(direction, table.name), run.runId, run.stop);
   const ended = new AbortController();
@@ -182,7 +182,6 @@ async function transferTable(check: RemoteCheck, report: TransferReport): Promis
   } finally {
     // Requests that were made in advance may still be under way.
     ended.abort();
-    await lease.release();
   }
 }
 

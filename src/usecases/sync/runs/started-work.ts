@@ -175,7 +175,7 @@ export abstract class StartedWork<
       // The result is told all the same: the rows are written.
       deps.logger.error("The result of a run or comparison could not be kept", cause);
     }
-    await lease?.release();
+    await lease?.[Symbol.asyncDispose]();
     return result;
   }
 

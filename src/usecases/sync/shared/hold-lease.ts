@@ -10,7 +10,8 @@ const LOOK_AGAIN_MS = 500;
 /** Time that must be left of a lease before a write begins. */
 const SAFETY_MS = 2_000;
 
-export interface RunLease {
+/** Disposing ends the renewal and frees the lease, and never rejects. */
+export interface RunLease extends AsyncDisposable {
   /** Aborted, with the `AppError` to throw, when the lease is lost or the run is to stop. */
   readonly signal: AbortSignal;
   /** For commits that are made under the lease; null for a run that writes nothing. */
@@ -24,9 +25,6 @@ export interface RunLease {
 
   /** For a caller whose commit was refused with `lease_lost`. */
   lose(): void;
-
-  /** Ends the renewal and frees the lease. Never rejects. */
-  release(): Promise<void>;
 }
 
 /** The lease of a run that writes nothing: it excludes no other. */
@@ -37,7 +35,7 @@ export function noLease(signal: AbortSignal): RunLease {
     isHeld: () => !signal.aborted,
     assertHeld: () => signal.throwIfAborted(),
     lose() {},
-    async release() {},
+    async [Symbol.asyncDispose]() {},
   };
 }
 
@@ -140,7 +138,7 @@ function renewed(
       if (!isHeld()) lose();
       signal.throwIfAborted();
     },
-    async release() {
+    async [Symbol.asyncDispose]() {
       released.abort();
       try {
         await lease.release();

@@ -238,15 +238,11 @@ export async function openExchange(transfer: Transfer, markers: TransferMarkers)
       const rows = handshake.countThere ?? (await deps.tables.count(table, { hasKey: true }));
       if (added < MIN_ADDED + rows) return;
       const name = transferLeaseName("push", table.name);
-      const lease = await tryLease(deps, name, run.runId, run.stop);
-      if ("heldBy" in lease) return;
-      try {
-        const read = await readExchanged(transfer);
-        await replaceExchanged(transfer, lease, read, pushMarker);
-        await commitExtras(transfer, { memory: { pull: { added: 0 } } });
-      } finally {
-        await lease.release();
-      }
+      const taken = await tryLease(deps, name, run.runId, run.stop);
+      if ("heldBy" in taken) return;
+      await using lease = taken;
+      await replaceExchanged(transfer, lease, await readExchanged(transfer), pushMarker);
+      await commitExtras(transfer, { memory: { pull: { added: 0 } } });
     },
   };
 }
