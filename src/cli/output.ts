@@ -93,12 +93,8 @@ export class Output {
 
   /** Waits for an answer, and says so where that takes long. D-7.11. */
   async waitFor<T>(whom: string, answer: Promise<T>): Promise<T> {
-    const timer = setTimeout(() => this.warn(`Still waiting for ${whom}`), PATIENCE_MS);
-    try {
-      return await answer;
-    } finally {
-      clearTimeout(timer);
-    }
+    using _notice = setTimeout(() => this.warn(`Still waiting for ${whom}`), PATIENCE_MS);
+    return await answer;
   }
 
   /** Lines on stderr that tell a failure. */

@@ -48,15 +48,13 @@ export function requireTerminal(): void {
 
 /** True for `yes`. */
 export async function confirm(question: string): Promise<boolean> {
-  const prompt = createInterface({ input: process.stdin, output: process.stderr });
+  using prompt = createInterface({ input: process.stdin, output: process.stderr });
   try {
     return /^y(?:es)?$/i.test((await prompt.question(`${showHidden(question)} [yes/no] `)).trim());
   } catch (error) {
     // Ctrl-D.
     if (error instanceof Error && error.name === "AbortError") return false;
     throw error;
-  } finally {
-    prompt.close();
   }
 }
 

@@ -94,19 +94,15 @@ async function reach(address: Address, { clock, logger }: OpenOptions): Promise<
   if (logger === undefined) return await firstConnection(address);
   const { host } = new URL(address.url);
   const notice = `PostgreSQL at ${host} cannot be reached yet; it is tried for ${START_CALLS.triesMs / 1_000} s`;
-  const timer = setTimeout(() => logger.warn(notice), NOTICE_MS);
+  using _notice = setTimeout(() => logger.warn(notice), NOTICE_MS);
   const lastMs = clock.monotonicMs() + START_CALLS.triesMs - PAUSE_MS;
-  try {
-    for (;;) {
-      try {
-        return await firstConnection(address);
-      } catch (error) {
-        if (!isAppError(error, "store_unavailable") || clock.monotonicMs() > lastMs) throw error;
-      }
-      await sleep(PAUSE_MS);
+  for (;;) {
+    try {
+      return await firstConnection(address);
+    } catch (error) {
+      if (!isAppError(error, "store_unavailable") || clock.monotonicMs() > lastMs) throw error;
     }
-  } finally {
-    clearTimeout(timer);
+    await sleep(PAUSE_MS);
   }
 }
 

@@ -250,13 +250,7 @@ function searchFirst(path: string): string {
 
 /** The result of the work, or a failure when it takes longer; the work goes on. */
 export async function within<T>(work: Promise<T>, ms: number, late: () => Error): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(late()), ms);
-  });
-  try {
-    return await Promise.race([work, end]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const { promise: end, reject } = Promise.withResolvers<never>();
+  using _timer = setTimeout(() => reject(late()), ms);
+  return await Promise.race([work, end]);
 }
