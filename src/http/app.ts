@@ -106,7 +106,9 @@ function route(operations: readonly Operation[], answering: Answering) {
     const methods = methodsOf(served);
     serve("ALL", path, async (exchange) => otherMethod(exchange, methods));
   }
-  serve("ALL", null, async (exchange) => notFound(exchange));
+  serve("ALL", null, async ({ path }) => {
+    throw new AppError("not_found", `Nothing is served at ${cutText(path, MAX_PATH_ECHO_CHARS)}`);
+  });
   return elysia;
 }
 
@@ -121,8 +123,4 @@ function otherMethod(exchange: Exchange, methods: readonly string[]): Response {
   const preflight = preflightReply(exchange, methods);
   if (preflight !== null) return preflight;
   throw new MethodNotAllowed(exchange.request.method, methods);
-}
-
-function notFound({ path }: Exchange): never {
-  throw new AppError("not_found", `Nothing is served at ${cutText(path, MAX_PATH_ECHO_CHARS)}`);
 }

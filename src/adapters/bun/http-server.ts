@@ -39,9 +39,8 @@ export async function startBunServer(
       else void server.stop();
     },
     stop: async (graceMs) => {
-      const cut = setTimeout(() => server.stop(true), graceMs);
+      using _cut = setTimeout(() => server.stop(true), graceMs);
       await server.stop();
-      clearTimeout(cut);
     },
   };
 }
@@ -57,7 +56,8 @@ const LISTENING = "0A";
 async function closeListeningSocket(port: number): Promise<boolean> {
   const names = new Set(listeningInodes(port).map((inode) => `socket:[${inode}]`));
   const found = orElse([], () => readdirSync(DESCRIPTORS)).find((descriptor) =>
-    names.has(targetOf(descriptor)),
+    // The descriptor that listed the folder is closed by now.
+    names.has(orElse("", () => readlinkSync(`${DESCRIPTORS}/${descriptor}`))),
   );
   if (found === undefined) return false;
   // Closing breaks connections that wait to be accepted: a whole turn accepts them first.
@@ -77,9 +77,4 @@ function listeningInodes(port: number): string[] {
   return sockets.flatMap(([, local, , state, , , , , , inode]) =>
     local?.endsWith(suffix) && state === LISTENING && inode !== undefined ? [inode] : [],
   );
-}
-
-/** The target of a link; empty for the descriptor that listed the folder, as it is closed by now. */
-function targetOf(descriptor: string): string {
-  return orElse("", () => readlinkSync(`${DESCRIPTORS}/${descriptor}`));
 }

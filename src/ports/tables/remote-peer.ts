@@ -174,10 +174,5 @@ export interface RemotePeer {
   readStatus(request?: StoppableRequest): Promise<StatusReply>;
 }
 
-interface PeerAddress {
-  readonly baseUrl: string;
-  readonly key: string;
-}
-
 /** Sends nothing yet. Throws `TypeError` or `RangeError`, without address and key, when these cannot be used. */
-export type ConnectPeer = (address: PeerAddress) => RemotePeer;
+export type ConnectPeer = (address: Readonly<Record<"baseUrl" | "key", string>>) => RemotePeer;

@@ -8,17 +8,12 @@ import {
   rotationAlert,
   type StoredApiKey,
 } from "../../domain/reputation/accounts/api-key.ts";
-import { type Key, keysOf } from "../../domain/shared/document-key.ts";
+import { keysOf } from "../../domain/shared/document-key.ts";
 import type { DocumentStore, Transaction } from "../../ports/documents.ts";
 import { ACCOUNTS, KEYS, type KeyDocument, replaced } from "../account-collections.ts";
 import { queueAlerts } from "../alert-outbox.ts";
 import { removeKeyUses } from "../lookups/usage.ts";
 import { Repository } from "../repository.ts";
-
-interface KeyPage {
-  readonly limit: number;
-  readonly beforeId: string | null;
-}
 
 /** Of a key or a consent. */
 export interface Revocation<Id> {
@@ -52,19 +47,15 @@ export class ApiKeys extends Repository {
   }
 
   /** Newest first; with `beforeId` only older keys than that one, none for an unknown id. */
-  async list(username: string, { limit, beforeId }: KeyPage): Promise<readonly StoredApiKey[]> {
-    const newest = { index: "order", within: keysOf(username), isReverse: true, limit };
-    const found = await this.reading("api_keys.list", async (at) => {
-      let stretch: typeof newest & { after?: Key } = newest;
-      if (beforeId !== null) {
-        const [[before]] = await at.read({ from: KEYS, keys: keysOf(username, beforeId) });
-        if (before === undefined) return [];
-        stretch = { ...newest, after: [username, before.number] };
-      }
-      const [keys] = await at.read({ from: KEYS, stretch });
-      return keys;
-    });
-    return found.map(storedKeyOf);
+  async list(
+    username: string,
+    { limit, beforeId }: { readonly limit: number; readonly beforeId: string | null },
+  ): Promise<readonly StoredApiKey[]> {
+    const stretch = { index: "order", within: keysOf(username), isReverse: true };
+    const [keys] = await this.ask("api_keys.list", { from: KEYS, stretch });
+    const start = beforeId === null ? 0 : keys.findIndex(({ id }) => id === beforeId) + 1;
+    if (beforeId !== null && start === 0) return [];
+    return keys.slice(start, start + limit).map(storedKeyOf);
   }
 
   /** Once it has resolved no instance accepts the key. Idempotent; null for no such key. Keeps the first alert `key.revoked`. */

@@ -176,7 +176,8 @@ export class LiveRegistry extends Map<string, Table> {
   changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);
-      return present !== undefined && isSame(present, table) ? present : table;
+      const isSame = JSON.stringify(present?.entry) === JSON.stringify(table.entry);
+      return present !== undefined && isSame ? present : table;
     });
     const now = [...this.values()];
     const isEqual = tables.length === now.length && tables.every((table, i) => table === now[i]);
@@ -191,8 +192,4 @@ export class LiveRegistry extends Map<string, Table> {
       summary: texts.join("; ") || "in another order",
     };
   }
-}
-
-function isSame(a: Table, b: Table): boolean {
-  return JSON.stringify(a.entry) === JSON.stringify(b.entry);
 }

@@ -195,13 +195,9 @@ export class Recording {
     read: (session: ClientSession) => Promise<T>,
   ): Promise<T | null> {
     // The driver types no snapshot of a given time; it takes one, as it does after the first read of a session.
-    const session = this.#deps.client.startSession({ snapshot: true });
+    await using session = this.#deps.client.startSession({ snapshot: true });
     Object.assign(session, { snapshotTime: time });
-    try {
-      return await orNull(read(session), SNAPSHOT_TOO_OLD, SNAPSHOT_UNAVAILABLE);
-    } finally {
-      await session.endSession();
-    }
+    return await orNull(read(session), SNAPSHOT_TOO_OLD, SNAPSHOT_UNAVAILABLE);
   }
 
   async #tell({ interrupted, changed }: Findings): Promise<void> {

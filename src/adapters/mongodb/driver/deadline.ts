@@ -52,16 +52,10 @@ export class Deadline {
 
   /** Settles as the work does, or throws `TimeUp` at the end of the call. */
   async race<T>(work: Promise<T>): Promise<T> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const end = new Promise<never>((_, reject) => {
-      const leftMs = Math.min(this.#leftMs(this.#endMs), MAX_TIMER_MS);
-      timer = setTimeout(() => reject(new TimeUp()), leftMs);
-    });
-    try {
-      return await Promise.race([work, end]);
-    } finally {
-      clearTimeout(timer);
-    }
+    const { promise: end, reject } = Promise.withResolvers<never>();
+    const leftMs = Math.min(this.#leftMs(this.#endMs), MAX_TIMER_MS);
+    using _timer = setTimeout(() => reject(new TimeUp()), leftMs);
+    return await Promise.race([work, end]);
   }
 
   #leftMs(endMs: number): number {

@@ -49,12 +49,8 @@ export async function readSnapshot<T>(
   deadline?: Deadline,
 ): Promise<T> {
   const readOnce = async () => {
-    const tx = deps.client.startSession({ snapshot: true });
-    try {
-      return await read(tx);
-    } finally {
-      await tx.endSession();
-    }
+    await using tx = deps.client.startSession({ snapshot: true });
+    return await read(tx);
   };
   return await readCommitted(deps, readOnce, deadline);
 }

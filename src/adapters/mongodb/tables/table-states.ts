@@ -36,23 +36,19 @@ export class TableStates {
     read: (tx: ClientSession, state: TableState) => Promise<T>,
   ): Promise<T> {
     const { client, db, versions } = this.#deps;
-    let tx = client.startSession({ snapshot: true });
-    try {
-      const [activity, seenVersion] = await Promise.all([
-        readActivity(db, tableName),
-        versions.ofTable(tableName, tx),
-      ]);
-      const seen = `${seenVersion} ${activity}`;
-      const known = this.#find(tableName, seen);
-      if (known !== null) return await read(tx, known);
-      // The snapshot must not be older than the activity that names its state.
-      await tx.endSession();
-      tx = client.startSession({ snapshot: true });
-      const now = `${await versions.ofTable(tableName, tx)} ${activity}`;
-      return await read(tx, this.#find(tableName, now) ?? this.#begin(tableName, now));
-    } finally {
-      await tx.endSession();
-    }
+    await using first = client.startSession({ snapshot: true });
+    const [activity, seenVersion] = await Promise.all([
+      readActivity(db, tableName),
+      versions.ofTable(tableName, first),
+    ]);
+    const seen = `${seenVersion} ${activity}`;
+    const known = this.#find(tableName, seen);
+    if (known !== null) return await read(first, known);
+    // The snapshot must not be older than the activity that names its state.
+    await first.endSession();
+    await using tx = client.startSession({ snapshot: true });
+    const now = `${await versions.ofTable(tableName, tx)} ${activity}`;
+    return await read(tx, this.#find(tableName, now) ?? this.#begin(tableName, now));
   }
 
   /** The last known state, while it is current and its facts may be reused. */

@@ -276,8 +276,6 @@ export class SqliteTables implements TableStore {
   #sqlOf(table: Table): TableSql {
     return this.#sql.getOrInsertComputed(table, () => new TableSql(table, this.#database));
   }
-
-  /** Empty for a table that is not there. */
 }
 
 function isWhole({ isEnded, rows, wantedRows }: OpenPage): boolean {

@@ -50,7 +50,8 @@ export async function examine(
     ]);
   };
   const conclude = (code: ExitCode) => ({ code, findings });
-  tell({ check: "version", status: "ok", message: versions(), hint: null });
+  const message = `repsync ${manifest.version} on bun ${process.versions["bun"]}, ${process.platform} ${process.arch}`;
+  tell({ check: "version", status: "ok", message, hint: null });
   for (const [name, meant] of mistypedSettings(process.env)) {
     const hint = `Did you mean ${meant}?`;
     tell({ check: "settings", status: "warn", message: `${name} is no setting`, hint });
@@ -67,10 +68,6 @@ export async function examine(
   const deps = { storage, outbox, sync, syncApiKey, isFirstPepper, backups };
   for await (const finding of examineDeployment(deps)) tell(finding);
   return conclude(findings.some(({ status }) => status === "fail") ? EXIT.failed : EXIT.success);
-}
-
-function versions(): string {
-  return `repsync ${manifest.version} on bun ${process.versions["bun"]}, ${process.platform} ${process.arch}`;
 }
 
 async function checkConfig(tell: (finding: Finding) => void): Promise<boolean> {

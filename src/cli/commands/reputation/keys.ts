@@ -34,11 +34,6 @@ import {
 import { itemsOf, wholeId } from "../../lists.ts";
 import { type Columns, type Output, tableLines } from "../../output.ts";
 
-interface PlanOptions {
-  readonly callsPerMonth?: number;
-  readonly rateLimitPerMinute?: number;
-}
-
 const COLUMNS: Columns<ApiKeyItem> = {
   id: (item) => item.id,
   name: (item) => item.name,
@@ -160,7 +155,7 @@ async function setPlan(
   { output, openStore }: CommandTools,
   username: string,
   plan: PlanName,
-  options: PlanOptions,
+  options: Partial<Record<"callsPerMonth" | "rateLimitPerMinute", number>>,
 ): Promise<void> {
   const { callsPerMonth = null, rateLimitPerMinute = null } = options;
   refuse([
