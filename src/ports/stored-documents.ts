@@ -1,14 +1,6 @@
 // Documents as stores keep them that order keys by their bytes: the key, the JSON text without the fields of bytes, these fields,
 // and the place in each index.
-import {
-  AFTER_PARTS,
-  checkKey,
-  compareBytes,
-  distinctBeginnings,
-  type Key,
-  keyBytes,
-  keyOfBytes,
-} from "../domain/shared/document-key.ts";
+import { checkKey, distinctBeginnings, type Key } from "../domain/shared/document-key.ts";
 import { orElse } from "../domain/shared/errors.ts";
 import { type AnyCollection, Damaged, damagedDocument, type Stretch } from "./documents.ts";
 
@@ -121,6 +113,75 @@ function areSame(a: Uint8Array | null, b: unknown): boolean {
 function keyIn(bytes: unknown): Key | null {
   const key = orElse(null, () => keyOfBytes(bytes as Uint8Array));
   return key !== null && areSame(keyBytes(key), bytes) ? key : null;
+}
+
+// Keys as bytes in the order of keys, for stores that order bytes.
+
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+const NUMBER = 1;
+const TEXT = 2;
+/** Ends a text. A zero within a text is followed by `ESCAPED`, which is greater than every tag. */
+const END = 0;
+const ESCAPED = 0xff;
+/** Greater than every tag. The bytes of some parts and this one are an upper bound of the keys that begin with those parts. */
+export const AFTER_PARTS = 3;
+/** The bytes of 2^53 - 1. */
+const NUMBER_WIDTH = 7;
+
+export function keyBytes(key: Key): Uint8Array {
+  const bytes: number[] = [];
+  for (const part of key) {
+    if (typeof part === "number") {
+      bytes.push(NUMBER);
+      for (let i = NUMBER_WIDTH - 1; i >= 0; i--) bytes.push(Math.floor(part / 256 ** i) % 256);
+    } else {
+      bytes.push(TEXT);
+      const text = encoder.encode(part);
+      // Twice as fast as by its iterator.
+      for (let i = 0; i < text.length; i++) {
+        bytes.push(text[i] ?? END);
+        if (text[i] === END) bytes.push(ESCAPED);
+      }
+      bytes.push(END);
+    }
+  }
+  return Uint8Array.from(bytes);
+}
+
+function compareBytes(a: Uint8Array, b: Uint8Array): number {
+  for (let i = 0; i < a.length && i < b.length; i++) {
+    const order = (a[i] ?? 0) - (b[i] ?? 0);
+    if (order !== 0) return order;
+  }
+  return a.length - b.length;
+}
+
+/** The key of `keyBytes`. Throws for other bytes. */
+export function keyOfBytes(bytes: Uint8Array): Key {
+  const key: (string | number)[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = bytes[at++];
+    if (tag === NUMBER) {
+      const digits = bytes.subarray(at, at + NUMBER_WIDTH);
+      if (digits.length < NUMBER_WIDTH) throw new Error("A key ends within a number");
+      key.push(digits.reduce((sum, byte) => sum * 256 + byte, 0));
+      at += NUMBER_WIDTH;
+    } else if (tag === TEXT) {
+      const text: number[] = [];
+      for (; bytes[at] !== END || bytes[at + 1] === ESCAPED; at++) {
+        if (at >= bytes.length) throw new Error("A key ends within a text");
+        text.push(bytes[at] ?? END);
+        if (bytes[at] === END) at++;
+      }
+      at++;
+      key.push(decoder.decode(Uint8Array.from(text)));
+    } else {
+      throw new Error("A key has an unknown part");
+    }
+  }
+  return key;
 }
 
 // Stretches as ranges of bytes.

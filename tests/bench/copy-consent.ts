@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { SQL } from "bun";
 import { type Document, Long, MongoClient } from "mongodb";
 import { CollectionTable } from "../../src/adapters/postgres/documents/collection-table.ts";
-import { keyBytes } from "../../src/domain/shared/document-key.ts";
+import { keyBytes } from "../../src/ports/stored-documents.ts";
 import { CONSENTS } from "../../src/repositories/account-collections.ts";
 
 const NAME = "repsync_consents";

@@ -1,10 +1,6 @@
 import { expect, test } from "bun:test";
-import {
-  compareKeys,
-  type Key,
-  keyBytes,
-  keyOfBytes,
-} from "../../../src/domain/shared/document-key.ts";
+import { compareKeys, type Key } from "../../../src/domain/shared/document-key.ts";
+import { keyBytes, keyOfBytes } from "../../../src/ports/stored-documents.ts";
 
 /** The ends of what UTF-8 writes with as many bytes, and of the surrogates. */
 const POINTS = [0, 1, 0x7f, 0x80, 0x7ff, 0x800, 0xd7ff, 0xe000, 0xfeff, 0xffff, 0x10000, 0x10ffff];

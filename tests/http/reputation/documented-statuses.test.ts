@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
-import { keyBytes } from "../../../src/domain/shared/document-key.ts";
+import { keyBytes } from "../../../src/ports/stored-documents.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { holdTurns } from "../support/held-turns.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";

@@ -12,8 +12,9 @@ import { SqliteDocuments } from "../../../src/adapters/sqlite/documents/sqlite-d
 import { openBunSqlite } from "../../../src/adapters/sqlite/driver/bun-driver.ts";
 import { SqliteDatabase } from "../../../src/adapters/sqlite/driver/database.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
-import { type Key, keyBytes } from "../../../src/domain/shared/document-key.ts";
+import type { Key } from "../../../src/domain/shared/document-key.ts";
 import { REQUEST_CALLS } from "../../../src/ports/documents.ts";
+import { keyBytes } from "../../../src/ports/stored-documents.ts";
 import { makeDatabase } from "../../adapters/mongodb/support.ts";
 import { makeDatabase as makePostgres } from "../../adapters/postgres/support.ts";
 import type { OpenedDocuments } from "../../contract/documents/documents-harness.ts";

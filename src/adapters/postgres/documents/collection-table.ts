@@ -1,5 +1,5 @@
 // The table of a collection: one row per document, with its JSON, its bytes, and its place in each index.
-import { type Key, keyBytes } from "../../../domain/shared/document-key.ts";
+import type { Key } from "../../../domain/shared/document-key.ts";
 import {
   type AnyCollection,
   Damaged,
@@ -10,6 +10,7 @@ import {
   type ByteRange,
   DocumentForm,
   type FoundDocument,
+  keyBytes,
   rangesBehind,
   rangesOf,
   type StoredDocument,

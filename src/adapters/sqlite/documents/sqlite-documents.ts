@@ -1,4 +1,4 @@
-import { checkKey, compareKeys, type Key, keyBytes } from "../../../domain/shared/document-key.ts";
+import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import {
   type Answers,
@@ -13,7 +13,7 @@ import {
   type Stretch,
   type Transaction,
 } from "../../../ports/documents.ts";
-import { preparedIn } from "../../../ports/stored-documents.ts";
+import { keyBytes, preparedIn } from "../../../ports/stored-documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
 import {
