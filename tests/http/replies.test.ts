@@ -2,7 +2,7 @@
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { bodyText } from "./support/raw-http.ts";
 import { releaseResources } from "./support/resources.ts";
-import { requestText, type SyncApp, startApp } from "./support/sync-app.ts";
+import { requestText, SYNC_KEY, type SyncApp, startApp } from "./support/sync-app.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
@@ -72,6 +72,20 @@ describe("X-Request-Id", () => {
     const reply = await app.raw(requestText(`GET ${STATUS}`, lines));
     expect(reply.headers.get("x-request-id")).not.toContain("abcdefgh");
   });
+});
+
+test("D-5.3 no cache keeps a reply under /api/v1/sync, which it would give to callers without the key", async () => {
+  const app = await startApp();
+  await app.push("notes", { records: [{ name: "a" }] });
+  const asked = [
+    await app.send(PULL, { headers: { "X-Sync-Key": SYNC_KEY } }),
+    await app.send(PULL),
+    await app.send(STATUS),
+    await app.send("/api/v1/sync/nothing"),
+  ];
+  expect(asked.map(({ status, headers }) => [status, headers.get("cache-control")])).toEqual(
+    [200, 401, 200, 404].map((status) => [status, "private, no-store"]),
+  );
 });
 
 describe("methods", () => {
