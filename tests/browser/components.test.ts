@@ -204,12 +204,12 @@ describe.skipIf(!chromiumAvailable)("components", () => {
   test("D-9.4 a stream of events is read as it comes, with its comments", async () => {
     const { page } = await openHarness(await startApp());
     const body =
-      'data: {"type":"start"}\n\n: retry 3 of 8 in 4 s: <b>\n\n: keep-alive\n\ndata: 5\n\n';
+      'data: {"type":"start"}\n\n: retry 3 of 8 in 4 s: <b>\n\n: keep-alive\n\ndata: {"type":"finished"}\n\n';
     await page.route("**/stream", (route) =>
       route.fulfill({ contentType: "text/event-stream", body }),
     );
     expect(await page.evaluate("readAll('/stream')")).toEqual({
-      events: [{ type: "start" }, 5],
+      events: [{ type: "start" }, { type: "finished" }],
       comments: ["retry 3 of 8 in 4 s: <b>"],
     });
     await page.route("**/refused", (route) =>

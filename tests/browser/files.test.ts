@@ -124,6 +124,18 @@ describe.skipIf(!chromiumAvailable)("files in the console", () => {
     });
   });
 
+  test("D-14.5.1 an import is not over where its events end before they say so, as behind a proxy that asks by HTTP/1.0", async () => {
+    const app = await startRunApp({ tables: { stock: STOCK } });
+    const { page } = await open(app, "/stock/import");
+    const events = 'data: {"type":"progress","rows":1}\n\n';
+    await page.route("**/sync/import/stock*", (route) =>
+      route.fulfill({ contentType: "text/event-stream", body: events }),
+    );
+    await field(page, "File").setInputFiles(fileOf("sku,title,qty\na,Blue shirt,1\n"));
+    await press(page, "Preview");
+    await page.getByText("The service cannot be reached").waitFor({ timeout: 10_000 });
+  });
+
   test("D-14.5.1 a table is made of a file: the guess with its reasons, another key, type and time, and the import", async () => {
     const app = await startRunApp({ tables: { stock: STOCK } });
     const { page, expectGood } = await open(app, "");

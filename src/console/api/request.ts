@@ -52,8 +52,8 @@ type StreamOptions<O extends StreamOperation> = RequestOptions<O> & {
 };
 
 /**
- * Reads events, each a JSON value in a `data:` line, until the service ends the stream. Throws `RequestError`, also for a stream that
- * breaks off or falls silent, and the signal's reason once `signal` is aborted.
+ * Reads events, each a JSON value in a `data:` line, up to `finished`. Throws `RequestError`, also for a stream that breaks off or
+ * falls silent, and the signal's reason once `signal` is aborted.
  */
 export async function* readEventStream<O extends StreamOperation>(
   operation: O,
@@ -61,13 +61,18 @@ export async function* readEventStream<O extends StreamOperation>(
 ): AsyncGenerator<EventOf<O>, void, undefined> {
   const { signal, onComment, onHeaders } = options;
   const patience = new Patience(operation, signal);
+  let last: EventOf<O> | null = null;
   try {
     const response = await send(operation, options as AnyOptions, patience);
     onHeaders?.(response.headers);
     for await (const line of linesOf(response, patience)) {
-      if (line.startsWith("data:")) yield JSON.parse(line.slice("data:".length)) as EventOf<O>;
-      else if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
+      if (line.startsWith(": ") && line !== ": keep-alive") onComment?.(line.slice(2));
+      if (!line.startsWith("data:")) continue;
+      last = JSON.parse(line.slice("data:".length)) as EventOf<O>;
+      yield last;
     }
+    // Behind a proxy that asks by HTTP/1.0 a stream that breaks off looks whole.
+    if (last?.type !== "finished") throw unreachable();
   } finally {
     patience.end();
   }

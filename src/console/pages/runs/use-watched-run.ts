@@ -50,7 +50,8 @@ async function watch(
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      if (await readWhole(runId, signal, show)) return await reloadShown();
+      await readWhole(runId, signal, show);
+      return await reloadShown();
     } catch (failure) {
       if (signal.aborted) return;
       const error = asRequestError(failure);
@@ -62,12 +63,12 @@ async function watch(
   }
 }
 
-/** Shows the stream's events. True when they told the end. */
+/** Shows the stream's events, up to the last one. */
 async function readWhole(
   runId: string,
   signal: AbortSignal,
   show: (watching: Watching) => void,
-): Promise<boolean> {
+): Promise<void> {
   let watched = NOTHING_TOLD;
   let timer: number | undefined;
   const showNow = () => {
@@ -90,7 +91,6 @@ async function readWhole(
     clearTimeout(timer);
   }
   showNow();
-  return watched.isFinished;
 }
 
 type WatchedEvent = RunEvent | CompareEvent;
@@ -120,7 +120,6 @@ export interface WatchedRun {
   readonly retry: string | null;
   /** The last events in words, the newest last. */
   readonly lines: readonly string[];
-  readonly isFinished: boolean;
 }
 
 const NOTHING_TOLD: WatchedRun = {
@@ -128,7 +127,6 @@ const NOTHING_TOLD: WatchedRun = {
   comparison: null,
   retry: null,
   lines: [],
-  isFinished: false,
 };
 
 const MAX_LINES = 200;
@@ -169,7 +167,7 @@ function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
     case "error":
       return "direction" in event ? withChange(watched, event, { status: "failed" }) : watched;
     case "finished":
-      return { ...watched, isFinished: true };
+      return watched;
   }
 }
 
