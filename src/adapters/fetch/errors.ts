@@ -45,9 +45,12 @@ export function statusError(answer: RefusedExchange): RemotePeerError {
   const text = redirectText(response, answer.url) ?? peerErrorText(answer.body);
   const detail = text === "" ? "" : `: ${quotable(text.replaceAll(key, "…"))}`;
   const retryAfterSeconds = readRetryAfter(headers, answer.nowMs);
+  const reason = refusalReason(status);
+  // A peer tells why (S-7); a page of a proxy does not.
+  const isProxys = text === "" && ["key_rejected", "sync_disabled", "refused"].includes(reason);
   // Browsers show a redirect as status 0.
   return new RemotePeerError("status", `${label} was answered ${status || "a redirect"}${detail}`, {
-    reason: refusalReason(status),
+    reason: isProxys ? "moved" : reason,
     ...(status === 0 ? {} : { status }),
     ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
   });

@@ -102,6 +102,7 @@ export const REFUSALS = {
   too_large: kind("Let the remote take larger bodies"),
   /** The remote lacks what was asked for: it may be another service, or an older one. */
   not_found: kind(ADDRESS),
+  /** A redirect, or a page of a proxy. */
   moved: kind(ADDRESS),
   /** The remote cannot use the request: it may lack the table. */
   refused: kind("Check both registries"),

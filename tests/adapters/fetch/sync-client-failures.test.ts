@@ -154,6 +154,12 @@ test("S-7 a reply other than 200 is a status with the peer's text", async () => 
   expect(error.message).toBe(`GET ${peer.baseUrl}${PULL} was answered 401: Wrong key`);
 });
 
+test.each([400, 401, 403])("S-7 a %d without the peer's text is of a proxy", async (status) => {
+  const peer = startPeer(() => new Response("<h1>No way</h1>", { status }));
+  const { reason, hint } = await failureOf(clientOf(peer).readStatus());
+  expect([reason, hint]).toEqual(["moved", "Check the address (SYNC_REMOTE_URL)"]);
+});
+
 test("S-4.2.11 pushBatch() reports the text of a commit failure", async () => {
   const reply = { table: "t", upserted: 0, error: "Disk is full" };
   const peer = startPeer(() => Response.json(reply, { status: 500 }));
