@@ -61,7 +61,8 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const { schema } = address;
     const to = `to ${quoted(String(serverFacts["role"]))}`;
     const grants = `grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
-    const found = { driver, searchPath, deadlockMs, grants };
+    const timesTransactions = Number(serverFacts["version"]) >= 170_000;
+    const found = { driver, searchPath, deadlockMs, timesTransactions, grants };
     const database = new PostgresDatabase({ ...options, ...found });
     return { database, schema };
   } catch (error) {

@@ -22,6 +22,8 @@ export interface DatabaseSettings {
   readonly searchPath?: string | null;
   /** The server's `deadlock_timeout`, a second by default. */
   readonly deadlockMs?: number;
+  /** True where the server knows `transaction_timeout`. */
+  readonly timesTransactions?: boolean;
 }
 
 /** The part of `deadlock_timeout` in which a transaction waits for locks: a wait that begins at its end is at most as long again. */
@@ -199,7 +201,7 @@ export class ServerTransaction {
 
   async #begin(): Promise<void> {
     const { isOneMoment, isReadOnly, turn, statementMs } = this.#beginning;
-    const { searchPath = null, storeClock } = this.#settings;
+    const { searchPath = null, storeClock, timesTransactions = false } = this.#settings;
     const lockMs = this.#lockMs;
     const level = isOneMoment ? "repeatable read" : "read committed";
     const settings = [
@@ -208,6 +210,7 @@ export class ServerTransaction {
       `set local statement_timeout = ${statementMs}`,
       // The locks of a vanished client end with its call.
       `set local idle_in_transaction_session_timeout = ${statementMs}`,
+      ...(timesTransactions ? [`set local transaction_timeout = 0`] : []),
       ...(turn === "alone" ? [waitFor(Math.min(lockMs, ALONE_MS)), TAKE_TURN_ALONE] : []),
       waitFor(lockMs),
       ...(turn === "shared" ? [TAKE_TURN] : []),

@@ -101,13 +101,18 @@ describe.skipIf(!postgresAvailable)("transactions on PostgreSQL", () => {
       const name = new URL(url).pathname.slice(1);
       const { database } = await openDatabase({ url, clock });
       await sql.unsafe(`alter database ${name} set synchronous_commit = off`);
+      const [[isTimed] = []] =
+        await sql`select current_setting('transaction_timeout', true)`.values();
+      // Of PostgreSQL 17 and later.
+      if (isTimed !== null)
+        await sql.unsafe(`alter database ${name} set transaction_timeout = '1min'`);
       await sql`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${name} and application_name = 'repsync'`;
       const [line] = await database.transact({ name: "test" }, (tx) =>
         tx.query(`select current_setting('synchronous_commit'), current_setting('row_security'),
-        bool_and(setting::int4 between 1 and 120000) from pg_settings
+        coalesce(current_setting('transaction_timeout', true), '0'), bool_and(setting::int4 between 1 and 120000) from pg_settings
         where name in ('statement_timeout', 'idle_in_transaction_session_timeout')`),
       );
-      expect(line).toEqual(["on", "off", true]);
+      expect(line).toEqual(["on", "off", "0", true]);
       await database.close();
     },
   );
