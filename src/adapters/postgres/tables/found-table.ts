@@ -41,7 +41,7 @@ export interface FoundColumn {
   readonly isComputed: boolean;
   /** True where the column's own sequence numbers rows, and repsync may use it. */
   readonly isNumbered: boolean;
-  /** Empty for columns without text. */
+  /** Means nothing for columns without text. */
   readonly collation: string;
   readonly isOrderedByBytes: boolean;
   readonly isComparedByBytes: boolean;
@@ -99,7 +99,7 @@ const IS_C = `a.attcollation = 'pg_catalog."C"'::regcollation or l.collname = 'd
 const COLUMNS = `
 select json_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod), 'mayBeNull', not a.attnotnull or exists (select from pg_constraint where conrelid = c.oid and contype = 'n' and not convalidated and a.attnum = any(conkey)),
   'isGenerated', a.attgenerated <> '' or a.attidentity = 'a', 'isComputed', a.attgenerated <> '' and (select typtype <> 'd' from pg_type where oid = a.atttypid), 'isNumbered', has_sequence_privilege(pg_get_serial_sequence(asked.name, a.attname), 'USAGE') is true,
-  'collation', coalesce(case l.collname when 'default' then d.datcollate else l.collname end, ''),
+  'collation', coalesce(nullif(l.collname, 'default'), to_jsonb(d) ->> 'datlocale', to_jsonb(d) ->> 'daticulocale', d.datcollate),
   'isOrderedByBytes', a.attcollation = 0 or ${IS_C}, 'isComparedByBytes', coalesce(l.collisdeterministic, true))
 from pg_attribute as a left join pg_collation as l on l.oid = a.attcollation, pg_database as d
 where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and d.datname = current_database()`;

@@ -1,5 +1,6 @@
 // Addresses and servers that are refused, in one line. D-12.2.
 import { describe, expect, test } from "bun:test";
+import { SQL } from "bun";
 import { readAddress } from "../../../../src/adapters/postgres/driver/open-database.ts";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -163,6 +164,22 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     ]);
     expect(await database.sql`select to_regnamespace('repsync')`.values()).toEqual([[null]]);
     await database.sql.unsafe(`drop owned by ${name}; drop role ${name}`);
+  });
+
+  it("D-11.4.2 the collation of a database of ICU is told as such", async ({ sql, url }) => {
+    const other = new URL(url);
+    const name = `${other.pathname.slice(1)}_icu`;
+    other.pathname = `/${name}`;
+    const how = "locale_provider icu icu_locale 'en-US' locale 'C' template template0";
+    await sql.unsafe(`create database ${name} ${how}`);
+    const icu = new SQL({ url: other.href, max: 1 });
+    await icu.unsafe("create table public.items (k text primary key)");
+    await icu.close();
+    const opening = openPostgresStorage({ url: other.href, clock, tables: [ITEMS] });
+    await expect(opening).rejects.toMatchObject({
+      message: expect.stringContaining('column "k" has the collation en-US in the database'),
+    });
+    await sql.unsafe(`drop database ${name} with (force)`);
   });
 
   it("D-12.4, D-11.4.2 who only looks, and who cannot have its tables, makes nothing", async (database) => {
