@@ -4,6 +4,7 @@ import {
   MongoClient,
   type MongoClientOptions,
   MongoError,
+  MongoMissingDependencyError,
   MongoServerSelectionError,
   type ServerDescription,
 } from "mongodb";
@@ -166,6 +167,10 @@ function toConnectError(error: unknown, hosts: string, url: string): AppError {
     const message = "MongoDB runs with --replSet but without a replica set";
     return unavailable(message, "Run rs.initiate() once");
   }
+  if (error instanceof MongoMissingDependencyError) {
+    const text = `The MongoDB URL asks for what needs the package ${error.dependencyName}, which is not installed`;
+    return new AppError("invalid_request", text, { cause: error });
+  }
   const isOutOfReach = error instanceof MongoServerSelectionError || error instanceof TimeUp;
   if (!isOutOfReach) return toAppError(error);
   const hint = closingHint(error, url) ?? SERVERS_HINT;
@@ -199,11 +204,12 @@ function tlsProblem(error: unknown): AppError | null {
 /** A hint for servers that close each connection; null for other errors. */
 function closingHint(error: unknown, url: string): string | null {
   const errors = errorsOf(error);
-  const isClosed = errors.length > 0 && errors.every(({ message }) => message.endsWith(" closed"));
+  const closed = / closed$|disconnected before secure TLS/;
+  const isClosed = errors.length > 0 && errors.every(({ message }) => closed.test(message));
   if (!isClosed) return null;
   const hasTls = /^mongodb\+srv:|[?&](?:tls|ssl)=true/i.test(url);
   return hasTls
-    ? "It closes the connection: it may ask for a certificate of the client (tlsCertificateKeyFile in STORAGE_URL)"
+    ? "It closes the connection: it may offer no TLS, or ask for a certificate of the client (tlsCertificateKeyFile in STORAGE_URL)"
     : "It closes the connection: if it asks for TLS, STORAGE_URL needs tls=true";
 }
 

@@ -257,6 +257,10 @@ describe.skipIf(!mongoAvailable)("MongoDB connection", () => {
         `${hosts}/db?nonsense=1`,
         "The MongoDB URL cannot be read: option nonsense is not supported",
       ],
+      [
+        `${url}&compressors=snappy`,
+        "The MongoDB URL asks for what needs the package snappy, which is not installed",
+      ],
     ] as const) {
       const error = await refusal(text);
       expect(error).toMatchObject({ kind: "invalid_request", message });
