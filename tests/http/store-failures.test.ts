@@ -3,10 +3,11 @@ import { Database } from "bun:sqlite";
 import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
 import { MongoClient } from "mongodb";
 import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
-import { MONGODB, onBackends } from "./support/backends.ts";
+import { MONGODB, onBackends, POSTGRESQL } from "./support/backends.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
 import { keepResource, releaseResources } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
@@ -121,6 +122,25 @@ describe("a store that does not answer", () => {
     app.runElsewhere("DROP TABLE repsync_memory");
     const { status, json } = await app.send("/api/v1/sync/status");
     expect([status, json["tables"], json["last_sync"]]).toEqual([200, [], {}]);
+  });
+});
+
+onBackends([POSTGRESQL], "a server whose disk is full", (backend) => {
+  test("S-4.2.11 push() answers 500 at once, as trying again makes no room", async () => {
+    const url = await backend.makeUrl();
+    const app = await startApp({ env: { STORAGE_URL: url } });
+    const sql = new SQL({ url, max: 1 });
+    // What a sequence gave stays given, so it counts the tries.
+    await sql.unsafe(`create sequence tries;
+      create function fill() returns trigger language plpgsql as $$ begin
+        perform nextval('tries'); raise exception 'secret' using errcode = 'disk_full'; end $$;
+      create trigger fill before insert on notes for each statement execute function fill()`);
+    const { status, json } = await app.push("notes", RECORDS);
+    const error = "PostgreSQL has no room, or no connection, left";
+    expect([status, json]).toEqual([500, { table: "notes", upserted: 0, error }]);
+    const [counted] = await sql.unsafe("select last_value from tries");
+    expect(counted).toEqual({ last_value: "1" });
+    await sql.close();
   });
 });
 

@@ -37,9 +37,9 @@ export function isConflict({ state }: Failure): boolean {
   return state !== null && CONFLICTS.includes(state);
 }
 
-/** True when another connection may succeed: this one broke, or the server starts, stops or has too many. */
+/** True when another connection may succeed: this one broke, or the server starts, stops or has too many. A full disk stays full. */
 export function isPassing({ state }: Failure): boolean {
-  return state === null || /^(?:57P0[1-5]|53|08|25006)/.test(state);
+  return state === null || /^(?:57P0[1-5]|53[^1]|08|25006)/.test(state);
 }
 
 /** Failures because of the connection, server, transaction or statement, not because of the rows. */
