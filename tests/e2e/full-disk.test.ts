@@ -1,24 +1,22 @@
 // A disk that takes no more: the system's own limit on the size of a file, which SQLite meets as it meets a full disk.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
-import { BUN, type Command, MAIN, startService } from "./support/service-process.ts";
+import { BUN, CLI, MAIN, runProcess, serviceEnv, startService } from "./support/service-process.ts";
 
 afterEach(releaseResources);
 setDefaultTimeout(60_000);
 
 /** Files of the process may hold about 2 MB; the signal that comes with the limit is ignored. */
-const LIMITED: Command = [
-  ...(["sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$@"', "sh"] as const),
-  ...BUN,
-  MAIN,
-];
+const LIMITED = ["sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$@"', "sh", ...BUN] as const;
 
 test.skipIf(process.platform === "win32")(
   "S-4.2.11, S-7, S-8.6 a push that the disk does not take is 500, and nothing of it is there",
   async () => {
     const folder = makeTempFolder();
-    const service = await startService({ folder, command: LIMITED });
+    const service = await startService({ folder, command: [...LIMITED, MAIN] });
     const push = (batch: number) => {
       const body = "x".repeat(1000);
       const records = Array.from({ length: 100 }, (_, i) => ({ name: `b${batch} r${i}`, body }));
@@ -42,5 +40,25 @@ test.skipIf(process.platform === "win32")(
     const free = await startService({ folder });
     expect((await free.pull("notes", "?limit=1")).json["total"]).toBe(100 * batches);
     expect((await free.push("notes", { records: [{ name: "last" }] })).status).toBe(200);
+  },
+);
+
+test.skipIf(process.platform === "win32")(
+  "D-10.7 a move off a full disk, which cannot take up what a killed service left, says why",
+  async () => {
+    const folder = makeTempFolder();
+    const service = await startService({ folder });
+    const body = "x".repeat(1000);
+    const records = Array.from({ length: 3000 }, (_, i) => ({ name: `r${i}`, body }));
+    expect((await service.push("notes", { records })).status).toBe(200);
+    service.kill("SIGKILL");
+    await service.ended;
+    writeFileSync(join(folder, "to"), `sqlite:${join(folder, "new.db")}`);
+    const command = ["sh", "-c", 'exec "$@" < to', "sh", ...LIMITED, CLI, "move"] as const;
+    const { code, stderr } = await runProcess(command, { folder, env: serviceEnv(folder) });
+    const reason = "The database is unavailable: the disk (failed|is full)";
+    expect([code, stderr]).toEqual([1, expect.stringMatching(new RegExp(`^${reason}\n`))]);
+    const free = await startService({ folder });
+    expect((await free.pull("notes", "?limit=1")).json["total"]).toBe(3000);
   },
 );

@@ -73,7 +73,7 @@ export async function openStoppedFile(
   };
 }
 
-/** Holds a file, empty or not. Throws `invalid_request` when another process has it open. */
+/** Holds a file, empty or not. Throws `invalid_request` when another process has it open, else `store_unavailable`. */
 export function holdAlone(connection: OpenConnection): void {
   try {
     connection.set({ busy_timeout: 0 });
@@ -83,7 +83,8 @@ export function holdAlone(connection: OpenConnection): void {
     connection.set({ locking_mode: "EXCLUSIVE" });
     connection.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    throw isBusy(connection.driver.resultCode(error)) ? storeHeld(0, error) : error;
+    const code = connection.driver.resultCode(error);
+    throw isBusy(code) ? storeHeld(0, error) : storeError("store_unavailable", code, error);
   }
 }
 
