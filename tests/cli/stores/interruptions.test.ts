@@ -1,6 +1,6 @@
 // A backup or a restore that cannot come to its end: what was there is as before.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
 import {
@@ -35,13 +35,13 @@ const LIMITED: Command = [
 const ROWS = 12_000;
 
 /** A stopped deployment with rows that do not compress, in a folder. */
-async function makeStore(backend: Backend) {
+async function makeStore(backend: Backend, rows = ROWS) {
   const random = new SeededRandom(SEED);
   const folder = makeTempFolder();
   const env = { ...serviceEnv(folder), STORAGE_URL: await backend.makeUrl(), LOG_LEVEL: "" };
   const service = await startApp({ env: { ...env, LOG_LEVEL: "silent" } });
   const word = () => Math.floor(random.next() * 2 ** 50).toString(36);
-  for (let n = 0; n < ROWS; n += 4_000) {
+  for (let n = 0; n < rows; n += 4_000) {
     const body = () => Array.from({ length: 16 }, word).join("");
     const records = Array.from({ length: 4_000 }, (_, i) => ({ name: `r${n + i}`, body: body() }));
     expect((await service.push("notes", { records })).status).toBe(200);
@@ -78,6 +78,17 @@ test.skipIf(process.platform === "win32")(
     expect(existsSync(join(folder, "new.db"))).toBe(false);
   },
 );
+
+test("D-10.7 Ctrl-C ends a move from one file into another, which is not there then", async () => {
+  const { folder, env } = await makeStore(SQLITE_FILE, 5 * ROWS);
+  const moving = startProcess([...BUN, CLI, "move", "sqlite:./new.db"], { folder, env });
+  const isCopied = (name: string) =>
+    (statSync(join(folder, name), { throwIfNoEntry: false })?.size ?? 0) > 1_000_000;
+  await pollUntil("rows to be copied", async () => remains(folder).some(isCopied));
+  moving.kill("SIGINT");
+  expect([(await moving.ended).code, moving.stderr()]).toEqual([1, "Stopped by SIGINT\n"]);
+  expect([existsSync(join(folder, "new.db")), remains(folder)]).toEqual([false, []]);
+});
 
 test.skipIf(!mongoAvailable)(
   "D-10.7 a restore whose MongoDB is killed meanwhile says that it cannot be reached",

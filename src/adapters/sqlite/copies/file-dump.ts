@@ -19,6 +19,7 @@ import { type AnyCollection, copiedOf } from "../../../ports/documents.ts";
 import { CollectionTable } from "../documents/collection-table.ts";
 import { OpenConnection, type OpenSqlite, type SqliteRow } from "../driver/connection.ts";
 import { isBusy, storeError } from "../driver/errors.ts";
+import { nextTurn } from "../driver/run-body.ts";
 import { quotedName } from "../driver/schema.ts";
 import { readFacts } from "../driver/store-facts.ts";
 import { decodeRows, readColumns, textWithNul } from "../tables/column-values.ts";
@@ -121,9 +122,18 @@ export function dumpConnection(
       failure,
       end: end ?? rollBack,
     };
-    return dumpOf(about, collections, reader);
+    const dump = dumpOf(about, collections, reader);
+    return { ...dump, parts: inTurns(dump.parts) };
   } catch (error) {
     throw failure(error);
+  }
+}
+
+/** Reading and writing files waits for nothing: without turns a job is neither shown nor stopped. */
+async function* inTurns<Part>(parts: AsyncIterable<Part>): AsyncGenerator<Part> {
+  for await (const part of parts) {
+    yield part;
+    await nextTurn();
   }
 }
 
