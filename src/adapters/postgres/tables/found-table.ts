@@ -115,11 +115,9 @@ where i.indrelid = c.oid and i.indisvalid and i.indpred is null and i.indexprs i
   select from unnest(i.indkey::int2[], i.indcollation::oid[], i.indclass::oid[]) as k(attnum, collated, class)
   join pg_attribute as a on a.attrelid = c.oid and a.attnum = k.attnum join pg_opclass as p on p.oid = k.class
   where k.collated <> a.attcollation or not p.opcdefault)`;
-export const SHARES_ROWS =
-  "it shares rows with other tables: they are its partitions, or inherit from it, or it from them";
 const OBSTACLES = `
 select text from (values
-  (${literal(SHARES_ROWS)}, exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
+  ('it shares rows with other tables: they are its partitions, or inherit from it, or it from them', exists (select from pg_inherits where inhrelid = c.oid or inhparent = c.oid)),
   ('a crash of the server empties it, as it is unlogged', c.relpersistence <> 'p'),
   ('rules rewrite what is written', exists (select from pg_rewrite where ev_class = c.oid)),
   ('policies hide rows of it', row_security_active(c.oid)),

@@ -19,7 +19,6 @@ import {
   MARK,
   orderIndexTexts,
   type SeenTable,
-  SHARES_ROWS,
   servingIndex,
   type TableEntryKept,
 } from "./found-table.ts";
@@ -101,16 +100,16 @@ export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise
 }
 
 /**
- * False where a table that has its rows alone lacks columns, or any of its type, an index, or triggers that fire, and where triggers of the
- * application came or went.
+ * False where a table lacks columns, or any of its type, an index, or triggers that fire, where an obstacle is in the way, and where triggers
+ * of the application came or went.
  */
 export function isWhole(layout: Layout, there: SeenTable): boolean {
   const { keyIndex, orderIndex, table } = layout;
   const { indexNames, kind, obstacles, triggers } = there;
-  if (obstacles.includes(SHARES_ROWS)) return true;
   const hasKey = indexNames.includes(keyIndex) || servingIndex(layout, there) !== undefined;
   const hasOrder = table.timestampColumn === null || indexNames.includes(orderIndex);
-  const isSound = kind === "table" && hasKey && hasOrder && triggers >= triggerCount(layout);
+  const isUsable = kind === "table" && obstacles.length === 0;
+  const isSound = isUsable && hasKey && hasOrder && triggers >= triggerCount(layout);
   const isTold = !layout.isWatched || there.hasSetters === layout.hasSetters;
   return isSound && isTold && hasColumns(table, there.columns);
 }

@@ -29,7 +29,6 @@ import {
   indexChanges,
   isForeign,
   lookAt,
-  SHARES_ROWS,
   servingIndex,
   type TableEntryKept,
 } from "./found-table.ts";
@@ -82,7 +81,7 @@ export async function examineTables(
 
 /**
  * Throws `schema_conflict` where the table has changed since it was examined, so that values would be rounded, or rows missed, in silence:
- * a column has another type, or rows came to be shared.
+ * a column has another type, or there are obstacles, such as rows that came to be shared.
  */
 export async function requireSame(tx: ServerTransaction, layout: Layout): Promise<void> {
   const { name, table, isForeign } = layout;
@@ -92,7 +91,7 @@ export async function requireSame(tx: ServerTransaction, layout: Layout): Promis
     const problem = found === undefined ? null : typeProblem(column, found);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
-  if (there?.obstacles.includes(SHARES_ROWS)) problems.push(SHARES_ROWS);
+  problems.push(...(there?.obstacles ?? []));
   refuseTables([{ tableName: table.name, isForeign, problems }]);
 }
 
@@ -165,7 +164,7 @@ async function problemsOf(
   const { kept, table } = found;
   if (table === null) return problems;
   if (table.kind !== "table") return [...problems, takenName(table.kind)];
-  problems.push(...watchProblems(layout));
+  problems.push(...watchProblems(layout), ...table.obstacles);
   const isThere = table.columns.some(({ name }) => name === "username");
   if (isThere && hasDroppedName(layout.table, kept?.columns)) {
     const named = `select 1::int4 from ${layout.name} where username is not null limit 1`;
@@ -232,7 +231,6 @@ function foreignProblems(layout: Layout, found: Found, there: FoundTable): strin
   const makes = indexChanges(layout, found).filter((text) => text.startsWith("create"));
   const lacking = there.isOwned || columns.length > 0 ? [] : makes;
   return [
-    ...there.obstacles,
     ...columns,
     ...lacking.map((text) => `it lacks an index: let its owner say ${text.slice(0, -1)}`),
     ...onUpsertKey(table, deferrable).map(
@@ -247,33 +245,27 @@ function columnProblem(column: Column, { columns }: FoundTable): string | null {
     const names = columns.map(({ name }) => name);
     return otherLetters(column.name, names) ?? NOT_ADDED;
   }
-  if (there.isGenerated) return GENERATED;
-  const type = typeProblem(column, there);
-  if (type !== null) return type;
-  if (column.isKey && there.mayBeNull) return "is of the key, and may be null in the database";
-  if (!there.isComparedByBytes || (column.isKey && !there.isOrderedByBytes)) {
-    return `has the collation ${there.collation} in the database, where it is compared by bytes (collation "C")`;
-  }
-  if (isNumberedByStore(column) && !there.isNumbered) {
-    return "has no sequence of its own in the database that numbers rows, or none for this user";
-  }
-  return null;
+  const problem = typeProblem(column, there);
+  if (problem !== null || !isNumberedByStore(column) || there.isNumbered) return problem;
+  return "has no sequence of its own in the database that numbers rows, or none for this user";
 }
 
 /** True where the table has every column of the registry, of its type. */
-export function hasColumns(
-  { columns }: Table,
-  there: readonly Pick<FoundColumn, "name" | "type">[],
-): boolean {
+export function hasColumns({ columns }: Table, there: readonly FoundColumn[]): boolean {
   return columns.every((column) => {
     const found = there.find(({ name }) => name === column.name);
     return found !== undefined && typeProblem(column, found) === null;
   });
 }
 
-function typeProblem(column: Column, { type }: Pick<FoundColumn, "type">): string | null {
+function typeProblem(column: Column, there: FoundColumn): string | null {
+  if (there.isGenerated) return GENERATED;
   const cast = castType(column);
   const needed = SHOWN_TYPES[cast] ?? cast;
-  if (type === needed) return null;
-  return `is ${type} in the database, where ${column.type} is kept as ${needed}`;
+  if (there.type !== needed) {
+    return `is ${there.type} in the database, where ${column.type} is kept as ${needed}`;
+  }
+  if (column.isKey && there.mayBeNull) return "is of the key, and may be null in the database";
+  if (there.isComparedByBytes && (there.isOrderedByBytes || !column.isKey)) return null;
+  return `has the collation ${there.collation} in the database, where it is compared by bytes (collation "C")`;
 }
