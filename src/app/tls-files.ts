@@ -4,9 +4,8 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { orElse } from "../domain/shared/errors.ts";
 
-const CERTIFICATE = "TLS_CERT_FILE";
-const KEY = "TLS_KEY_FILE";
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
+const NO_CERTIFICATE = "holds no certificate in PEM form, or a damaged one";
 
 /** Certificate and key of HTTPS, in PEM form. */
 export interface TlsFiles {
@@ -23,31 +22,27 @@ export function readTlsFiles(
   readFile: (path: string) => string,
   problems: string[],
 ): TlsFiles | null {
-  const paths = { [CERTIFICATE]: tlsCertFile, [KEY]: tlsKeyFile };
-  if (paths[CERTIFICATE] === null && paths[KEY] === null) return null;
-  if (paths[CERTIFICATE] === null || paths[KEY] === null) {
-    problems.push(`${CERTIFICATE} and ${KEY} must be set together`);
+  if (tlsCertFile === null && tlsKeyFile === null) return null;
+  if (tlsCertFile === null || tlsKeyFile === null) {
+    problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
     return null;
   }
-  const problem = (name: typeof CERTIFICATE | typeof KEY, text: string) => {
-    problems.push(`${name}: the file ${JSON.stringify(paths[name])} ${text}`);
-    return null;
-  };
-  const certificate = orElse(null, () => readFile(paths[CERTIFICATE] ?? ""));
-  const key = orElse(null, () => readFile(paths[KEY] ?? ""));
-  if (certificate === null) problem(CERTIFICATE, "cannot be read");
-  if (key === null) problem(KEY, "cannot be read");
+  const ofKey = `TLS_KEY_FILE: the file ${JSON.stringify(tlsKeyFile)}`;
+  const certificate = orElse(null, () => readFile(tlsCertFile));
+  const key = orElse(null, () => readFile(tlsKeyFile));
   const expiresAtMs = certificate === null ? null : endOfFirst(certificate);
-  if (certificate !== null && expiresAtMs === null) {
-    problem(CERTIFICATE, "holds no certificate in PEM form, or a damaged one");
+  const keyProblem = key === null ? "cannot be read" : problemOfKey(key);
+  if (expiresAtMs === null) {
+    const what = certificate === null ? "cannot be read" : NO_CERTIFICATE;
+    problems.push(`TLS_CERT_FILE: the file ${JSON.stringify(tlsCertFile)} ${what}`);
   }
-  const keyProblem = key === null ? null : problemOfKey(key);
-  if (keyProblem !== null) problem(KEY, keyProblem);
+  if (keyProblem !== null) problems.push(`${ofKey} ${keyProblem}`);
   if (certificate === null || key === null || expiresAtMs === null || keyProblem !== null) {
     return null;
   }
   if (orElse(null, () => createSecureContext({ cert: certificate, key })) === null) {
-    return problem(KEY, `does not hold the key of the first certificate of ${CERTIFICATE}`);
+    problems.push(`${ofKey} does not hold the key of the first certificate of TLS_CERT_FILE`);
+    return null;
   }
   return { certificate, key, expiresAtMs };
 }
