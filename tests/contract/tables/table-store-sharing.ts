@@ -1,6 +1,6 @@
 import { describe, expect } from "bun:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Row } from "../../../src/domain/sync/table/table.ts";
+import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { openSecond, type StoreHarness, storeTests } from "../harness.ts";
 import { TableUnderTest } from "./table-under-test.ts";
@@ -44,6 +44,30 @@ function visibilityTests(harness: StoreHarness): void {
     expect(await numbers(57)).toEqual([57, 58, 0]);
     await writer.write(row(99, "16"));
     expect(await numbers(16)).toEqual([16, 99, 17]);
+  });
+
+  it("D-3.4, D-14.6 pages have the order of another timestamp column as soon as each instance has it", async (storage, store) => {
+    const stores = [storage, await openSecond(store)];
+    const [byAt, byTo] = ["at", "to"].map((timestamp_column) =>
+      makeTable({
+        ...{ timestamp_column, upsert_key: ["n"] },
+        columns: { n: { type: "integer" }, at: { type: "datetime" }, to: { type: "datetime" } },
+      }),
+    ) as [Table, Table];
+    const on = (day: number) => `2024-01-${day + 10}T00:00:00Z`;
+    const before = stores.map((one) => new TableUnderTest(one, byAt));
+    await TableUnderTest.prepare(storage, byAt);
+    await before[0]?.write(
+      ...Array.from({ length: 9 }, (_, n) => ({ n, at: on(n), to: on(9 - n) })),
+    );
+    const page = { offsetRows: 3, limitRows: 3, sinceTime: on(2) };
+    for (const table of before) expect(await table.column("n", page)).toEqual([5, 6, 7]);
+    for (const [i, one] of stores.entries()) {
+      // After the other has prepared it.
+      await before[i]?.column("n", page);
+      const after = await TableUnderTest.prepare(one, byTo);
+      expect(await after.column("n", page)).toEqual([4, 3, 2]);
+    }
   });
 
   it("D-2.4 an instance goes on after the other added a column", async (storage, store) => {

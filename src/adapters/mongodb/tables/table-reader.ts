@@ -258,7 +258,7 @@ export class TableReader {
       return await work({ layout, tx, sinceTime, state, sequence, isMixed });
     };
     if (!isOfState) return await readSnapshot(this.#deps, (tx) => read(tx, null), deadline);
-    return await readCommitted(this.#deps, () => this.#states.read(name, read), deadline);
+    return await readCommitted(this.#deps, () => this.#states.read(layout.table, read), deadline);
   }
 
   #knownTotal({ sequence }: Reading): number | null {

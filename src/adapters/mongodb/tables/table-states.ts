@@ -1,4 +1,5 @@
 import type { ClientSession, Db, Document, Long } from "mongodb";
+import type { Table } from "../../../domain/sync/table/table.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 
 /** The least time for which facts are reused: a transaction of another program is activity when its statements run, not at its commit. */
@@ -7,7 +8,7 @@ const MIN_REUSE_MS = 2_000;
 const REUSE_PER_COST = 10;
 
 export interface TableState {
-  /** Equal only while nothing was written to the table. */
+  /** Equal only while nothing was written to the table, and its order is the same. */
   readonly version: string;
   /** The answer of `hasDates`; null before. */
   hasDates: boolean | null;
@@ -32,13 +33,14 @@ export class TableStates {
 
   /** Reads in a snapshot whose state is known. */
   async read<T>(
-    tableName: string,
+    table: Table,
     read: (tx: ClientSession, state: TableState) => Promise<T>,
   ): Promise<T> {
     const { client, db, versions } = this.#deps;
+    const { name: tableName } = table;
     await using first = client.startSession({ snapshot: true });
     const [activity, seenVersion] = await Promise.all([
-      readActivity(db, tableName),
+      readActivity(db, table),
       versions.ofTable(tableName, first),
     ]);
     const seen = `${seenVersion} ${activity}`;
@@ -96,10 +98,10 @@ export async function assertThere(db: Db, tableName: string): Promise<Date> {
   return (found as Statistics).localTime;
 }
 
-/** Changes with every write of any program to a table. */
-async function readActivity(db: Db, tableName: string): Promise<string> {
-  const found = await readStatistics(db, tableName, WITH_LATENCIES);
-  return found.map(textOf).sort().join();
+/** Changes with every write of any program to a table, and with its timestamp column. */
+async function readActivity(db: Db, { name, timestampColumn }: Table): Promise<string> {
+  const found = await readStatistics(db, name, WITH_LATENCIES);
+  return `${timestampColumn} ${found.map(textOf).sort().join()}`;
 }
 
 async function readStatistics(

@@ -155,7 +155,8 @@ export class PostgresTables implements TableStore {
     const version = isCounted ? await tx.first(VERSION, parameters) : undefined;
     // Where nothing raises the version of a table, each page has a state of its own.
     const isKnown = layout.isWatched && version !== undefined;
-    const known = isKnown ? String(version) : `page ${this.#pages++}`;
+    const { timestampColumn } = layout.table;
+    const known = isKnown ? `${version} ${timestampColumn}` : `page ${this.#pages++}`;
     return { tableName: layout.name, sinceTime, version: known };
   }
 
