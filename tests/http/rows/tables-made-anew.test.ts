@@ -149,8 +149,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     await sql.unsafe(
       isPostgres(remote)
         ? "alter table items alter column price type numeric(6,1)"
-        : `create table items_new (name text primary key, price numeric);
-          insert into items_new select name, price from items; drop table items; alter table items_new rename to items`,
+        : "alter table items drop column price; alter table items add column price numeric",
     );
     await pair.remote.lookAtRegistry();
     const pushed = await pair.remote.push("items", { records: [{ name: "b", price: "2.00" }] });

@@ -94,7 +94,7 @@ function indexText(
 ): { readonly parts: readonly string[]; readonly where: string } {
   const read = (token: string, isFunction: boolean) => {
     if (/^(?:--|\/\*)/.test(token)) return " ";
-    if (isFunction || token.length < 2 || token[0] !== '"') return token;
+    if (isFunction || token[0] !== '"') return token;
     const name = token.slice(1, -1).replaceAll('""', '"');
     return columns.includes(name.toLowerCase()) ? token : `'${name.replaceAll("'", "''")}'`;
   };

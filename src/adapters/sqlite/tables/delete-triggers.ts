@@ -139,15 +139,13 @@ function inEarlierWords(
     [IS_OF_NOW, isOfNow],
     [`${touchGone(names)}; `, ""],
     [onGone(names), `AFTER DELETE ON ${names.replaced} WHEN NOT ${isStored(names, "OLD")} AND`],
-    ...(ofOthers === "" ? [] : [[ofOthers, ofKeys] satisfies Change]),
-    ...otherKeys.flatMap(({ ofRows }) => (ofRows === "" ? [] : [[ofRows, ""] satisfies Change])),
+    [ofOthers, ofKeys],
+    ...otherKeys.map(({ ofRows }): Change => [ofRows, ""]),
   ];
   const before: Change[] = [
     [onUnrenamed(table), `ON ${quotedName(table.name)}`],
     [` AND ${hasName(table)}`, ""],
-    ...["OLD", "before"].map(
-      (row) => [recordedTimeSql(row), deletionTimeSql(row)] satisfies Change,
-    ),
+    ...["OLD", "before"].map((row): Change => [recordedTimeSql(row), deletionTimeSql(row)]),
     [
       isOfNow,
       `repsync_is_own AND repsync_taken_at = ${TRIGGER_NOW} AND NOT EXISTS (SELECT 1 FROM repsync_moment)`,

@@ -65,7 +65,12 @@ describe("D-7.6 REPLACE by a key of the application", () => {
     [
       "on several expressions",
       `CREATE UNIQUE INDEX "own (1, 2)" ON "items" ((name || ')') /* of, all */ COLLATE NOCASE DESC,k IS NULL, -- last
-        ifnull(1, ',') ASC) WHERE name NOT NULL`,
+        ifnull(1, ',') ASC) /* some */ WHERE name NOT NULL`,
+    ],
+    [
+      "on quoted names",
+      `ALTER TABLE items ADD COLUMN "a""B, (" TEXT; ALTER TABLE items ADD COLUMN "c, (" TEXT;
+        CREATE UNIQUE INDEX own ON items (iif("A""b, (" IS NULL, lower(name), NULL), iif(\`c, (\` IS [c, (], 1, NULL))`,
     ],
   ] as const) {
     for (const sql of [inserts, updates]) {
