@@ -156,7 +156,7 @@ function hasDrift({ remote, drift }: Counted, sinceMs: number): boolean {
 /**
  * Seconds that an end of a table may be behind: since both were last equal, else since the first stored run. 0 for a table that
  * its last run or comparison left equal, with equal counts and no later row here since. Null for a table that was never run or
- * compared, or is not used. D-14.9.
+ * compared, or cannot be read. D-14.9.
  */
 async function behindSeconds(
   { registry, tables, clock }: SyncDeps,
@@ -165,13 +165,15 @@ async function behindSeconds(
   counted: Counted,
 ): Promise<number | null> {
   const table = registry.get(tableName);
-  if (table === undefined || last === null || registry.stopped?.has(tableName)) return null;
+  if (table === undefined || last === null) return null;
   // Counts from before the end of the run are older than its own.
   if (last.isEqual && !hasDrift(counted, last.endMs)) {
     const sinceTime = table.timestampColumn === null ? null : parseDateTime(formatMs(last.atMs));
     if (sinceTime === null) return 0;
-    const { rows } = await tables.page(table, { from: { offsetRows: 0 }, sinceTime, limitRows: 1 });
-    if (rows.length === 0) return 0;
+    const query = { from: { offsetRows: 0 }, sinceTime, limitRows: 1 } as const;
+    const page = await tables.page(table, query).catch(() => null);
+    if (page === null) return null;
+    if (page.rows.length === 0) return 0;
   }
   const sinceMs = equalAtMs ?? oldestAtMs ?? last.atMs;
   return Math.max(1, Math.round((clock.nowMs() - sinceMs) / 1000));

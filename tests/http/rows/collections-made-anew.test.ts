@@ -61,6 +61,7 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
   test("D-14.6 while it is renamed away, nothing is moved, and none is made; one that takes its name is prepared", async () => {
     const { local, remote, db } = await startEnds(ITEMS);
     await db.collection("items").rename("items_old");
+    expect((await local.ask("/overview")).status).toBe(200);
     await remote.push("items", { records: [{ k: "d", v: "1", at: `${later()}Z` }] });
     const { json } = await local.trigger();
     expect(json["error"]).toContain("NamespaceNotFound");

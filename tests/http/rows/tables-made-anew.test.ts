@@ -160,7 +160,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect(await pair.local.rows("versions")).toHaveLength(1);
   });
 
-  test("D-14.6, D-14.9 the overview is there while a table that was run is not used", async () => {
+  test("D-14.6, D-14.9 the overview is there while a table that was run is not used, or gone", async () => {
     const STORAGE_URL = await backend.makeUrl();
     const entry = {
       ...VERSIONS,
@@ -169,13 +169,19 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const { local } = await startPair({ backend, tables: { entry }, env: { STORAGE_URL } });
     await local.push("entry", { records: [{ name: "a" }] });
     expect((await local.trigger({ direction: "both" })).status).toBe(200);
-    await connectSql(STORAGE_URL).unsafe("alter table entry rename column body to text");
+    const sql = connectSql(STORAGE_URL);
+    await sql.unsafe("alter table entry rename column body to text");
     await local.lookAtRegistry();
     const { status, json } = await local.ask("/overview");
     expect([status, json["registry_problem"]]).toEqual([
       200,
       expect.stringContaining('column "body" is missing'),
     ]);
+    await sql.unsafe("drop table entry");
+    await local.lookAtRegistry();
+    expect((await local.ask("/overview")).json["tables"]).toContainEqual(
+      expect.objectContaining({ table: "entry", rows_here: null, behind_seconds: null }),
+    );
   });
 });
 
