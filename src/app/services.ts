@@ -146,10 +146,10 @@ async function makeServices(config: Config, opened: OpenedStore) {
   const counted = { traffic: new Traffic(storage.documents), lookups: () => tally.decided() };
   const traffic = new TrafficMeter({ ...counted, clock, timer, logger });
   const sync = { ...syncDeps(config, opened, stores.names), registry, traffic, alerts };
-  /** Makes the tables of a registry in the store. Throws `AppError`. */
-  const prepareTables = async (tables: Registry, isServed = false) => {
-    await storage.tables.prepare([...tables.values()], isServed);
-    await beginStamps(sync, tables.values());
+  /** Makes tables of the registry in the store. Throws `AppError`. */
+  const prepareTables = async (tables: readonly Table[], isServed = false) => {
+    await storage.tables.prepare(tables, isServed);
+    await beginStamps(sync, tables);
   };
   return {
     clock,
@@ -174,7 +174,7 @@ async function makeServices(config: Config, opened: OpenedStore) {
     /** Makes all collections, and the tables of the registry. Throws `AppError`. */
     async prepare() {
       await storage.documents.prepare(COLLECTIONS);
-      await prepareTables(registry);
+      await prepareTables([...registry.values()]);
     },
     /** Makes the configured administrator, unless there is an account of that name. Throws `AppError`. */
     makeAdministrator: () => makeConfiguredAdministrator(config, accounts),

@@ -2,7 +2,7 @@
 import { beforeEach, expect, test } from "bun:test";
 import { SystemIds, SystemTimer } from "../../src/adapters/system/system.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
-import { findTable, type Registry } from "../../src/domain/sync/table/table.ts";
+import { findTable } from "../../src/domain/sync/table/table.ts";
 import { LiveRegistry, RegistryKeeper } from "../../src/usecases/operations/registry-keeper.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { makeTable } from "../support/rows/make-table.ts";
@@ -46,9 +46,9 @@ beforeEach(() => {
         },
       },
     },
-    async prepareTables(tables: Registry) {
-      for (const name of tables.keys()) if (refusals[name] !== undefined) throw refusals[name];
-      prepared.push(...tables.keys());
+    async prepareTables(tables) {
+      for (const { name } of tables) if (refusals[name] !== undefined) throw refusals[name];
+      prepared.push(...tables.map(({ name }) => name));
     },
     ids: new SystemIds(),
     leases: {
@@ -91,9 +91,12 @@ test("D-14.6 a table that cannot be prepared keeps no other from it, and each ha
   disturbed = new Set(["c"]);
   await keeper.look();
   expect(["a", "b", "c"].map(reason)).toEqual([null, null, "c is wrong"]);
-  disturbed = new Set();
+  refusals = {};
   await keeper.look();
   expect([["a", "b", "c"].map(reason), keeper.problem]).toEqual([[null, null, null], null]);
+  refusals = { c: new AppError("store_unavailable", "down") };
+  await keeper.look();
+  expect([reason("c"), keeper.problem]).toEqual([null, "down; ask again in a moment"]);
 });
 
 test("D-14.6 each problem is told once, of served tables beside one of the file too", async () => {

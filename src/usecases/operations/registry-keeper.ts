@@ -17,7 +17,7 @@ interface RegistryKeeperDeps extends LeaseDeps {
   readonly source: RegistrySource;
   readonly storage: { readonly tables: Pick<TableStore, "disturbed"> };
   /** Makes tables in the store, or with `isServed` what served ones lack. Throws `AppError`. */
-  prepareTables(registry: Registry, isServed: boolean): Promise<void>;
+  prepareTables(tables: readonly Table[], isServed: boolean): Promise<void>;
   readonly ids: Ids;
 }
 
@@ -70,7 +70,7 @@ export class RegistryKeeper {
     const errors: unknown[] = [];
     const note = (error: unknown) => void errors.push(error);
     if (registry === null) note(new AppError("invalid_request", problems.join("; ")));
-    else await this.#takeUp(registry, (tables) => this.#prepare(tables)).catch(note);
+    else await this.#takeUp(registry, (fresh) => this.#prepare(fresh)).catch(note);
     // Whatever the file says: those that are served need a look all the same.
     await this.#prepareAgain().catch(note);
     if (this.#stop.signal.aborted) return;
@@ -86,11 +86,11 @@ export class RegistryKeeper {
   }
 
   async #add(table: NewTable): Promise<AddResult> {
-    const { source } = this.#deps;
+    const { registry, source } = this.#deps;
+    const fresh = (next: Registry) => registry.changeTo(next)?.fresh ?? [];
     try {
-      const registry = await source.add(table, (tables) => this.#prepare(tables));
-      await this.#takeUp(registry, async () => {});
-      this.#problem = null;
+      const next = await source.add(table, (tables) => this.#prepare(fresh(tables)));
+      await this.#takeUp(next, async () => {});
     } catch (error) {
       if (isAppError(error, "schema_conflict")) throw new AppError("conflict", error.message);
       if (!isAppError(error, "file_failed")) throw error;
@@ -99,11 +99,15 @@ export class RegistryKeeper {
     return { isAdded: true, table: table.name, entry: table.entry };
   }
 
-  async #takeUp(next: Registry, prepare: (tables: Registry) => Promise<void>): Promise<void> {
+  /** Prepares new and changed tables only: another program may be changing one that is served. */
+  async #takeUp(
+    next: Registry,
+    prepare: (fresh: readonly Table[]) => Promise<void>,
+  ): Promise<void> {
     const { registry, logger } = this.#deps;
     const change = registry.changeTo(next);
     if (change === null) return;
-    await prepare(change.registry);
+    await prepare(change.fresh);
     registry.take(change.registry);
     logger.info(`The registry was taken up: ${change.summary}`);
   }
@@ -122,7 +126,7 @@ export class RegistryKeeper {
     for (const table of disturbed ?? []) {
       const { name } = table;
       try {
-        await this.#prepare(new Map([[name, table]]), true);
+        await this.#prepare([table], true);
       } catch (error) {
         if (!isAppError(error, "schema_conflict")) throw error;
         stopped.set(name, error.message);
@@ -137,10 +141,10 @@ export class RegistryKeeper {
   }
 
   /** Prepares tables, one instance after the other, as two that add tables would meet in the store. */
-  async #prepare(registry: Registry, isServed = false): Promise<void> {
+  async #prepare(tables: readonly Table[], isServed = false): Promise<void> {
     const { ids } = this.#deps;
     await using _lease = await holdLease(this.#deps, "registry", ids.next(), this.#stop.signal);
-    await this.#deps.prepareTables(registry, isServed);
+    await this.#deps.prepareTables(tables, isServed);
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -167,12 +171,11 @@ export class LiveRegistry extends Map<string, Table> {
 
   /** Replaces all tables at once. */
   take(tables: Registry): void {
-    this.stopped.clear();
     this.clear();
     for (const [name, table] of tables) this.set(name, table);
   }
 
-  /** The tables, with the present objects of unchanged ones, and a summary such as `added a, b; gone c`; null for no change. */
+  /** The tables, with the present objects of unchanged ones; the others; and a summary such as `added a, b; gone c`; null for no change. */
   changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);
@@ -189,6 +192,7 @@ export class LiveRegistry extends Map<string, Table> {
     const texts = parts.map(([what, of]) => `${what} ${of.map(({ name }) => name).join(", ")}`);
     return {
       registry: new Map(tables.map((table) => [table.name, table])),
+      fresh: [...added, ...changed],
       summary: texts.join("; ") || "in another order",
     };
   }

@@ -235,6 +235,9 @@ onEveryBackend("a live registry", (backend) => {
     await look();
     expect(await tableNames(apps[0])).toEqual(["notes", "versions"]);
     expect(await problemMetric(apps[0])).toBe("0");
+    write({ notes: NOTES });
+    await look();
+    expect(await tableNames(apps[0])).toEqual(["notes"]);
   });
 
   test("D-14.6, D-14.2 a table that becomes stamped while it is served has times from then on", async () => {

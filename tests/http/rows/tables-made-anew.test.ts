@@ -105,6 +105,8 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     const sql = connectSql(STORAGE_URL);
     await sql.unsafe("alter table items rename column price to cost");
     await app.lookAtRegistry();
+    const added = { ...jsonBody({ entry: VERSIONS }), method: "PUT" };
+    expect((await app.ask("/tables/versions", added)).status).toBe(201);
     await sql.unsafe("insert into items (name, cost) values ('a', '1.50')");
     await app.lookAtRegistry();
     expect((await app.pull("items")).json["error"]).toContain(STOPPED);
@@ -124,6 +126,8 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     await sql.unsafe(`drop table versions; create table ${made}`);
     for (let i = 0; i < 3; i++) {
       await app.lookAtRegistry();
+      const added = { ...jsonBody({ entry: ITEMS }), method: "PUT" };
+      expect((await app.ask(`/tables/more${i}`, added)).status).toBe(201);
       const pushed = await app.push("versions", { records: [{ name: `v${i}` }] });
       expect([pushed.status, pushed.json["upserted"]]).toEqual([200, 1]);
       const refused = await app.push("items", { records: [{ name: "b" }] });
