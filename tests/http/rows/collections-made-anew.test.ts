@@ -106,6 +106,30 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
     });
   }
 
+  for (const [what, options] of [
+    ["capped", { capped: true, size: 100_000 }],
+    ["that tells no letter case", { collation: { locale: "en", strength: 2 } }],
+  ] as const) {
+    test(`D-14.6 a collection ${what} in its place is not used, with the same indexes`, async () => {
+      const { local, db } = await startEnds(ITEMS);
+      const [, ...indexes] = await db.collection("items").indexes();
+      const documents = await db.collection("items").find().toArray();
+      await db.collection("items").drop();
+      const made = await db.createCollection("items", options);
+      const simple = indexes.map((index) => ({ ...index, collation: { locale: "simple" } }));
+      await made.createIndexes(simple);
+      await made.insertMany(documents);
+      await local.lookAtRegistry();
+      const pushed = await local.push("items", {
+        records: [{ k: "A", v: "2", at: `${later()}Z` }],
+      });
+      expect(await made.distinct("v")).toEqual(["1"]);
+      expect([pushed.status, pushed.json["error"]]).toEqual([
+        ...[400, expect.stringContaining('Table "items"')],
+      ]);
+    });
+  }
+
   test("D-7.6 a key column that is renamed, and renamed back, deletes nothing at either end", async () => {
     const { local, remote, db } = await startEnds(DELETED);
     await db.collection("items").dropIndexes();

@@ -9,6 +9,7 @@ import { Deadline, retry, type Stopwatch } from "../driver/deadline.ts";
 import { asAppErrors, DUPLICATE_KEY, hasCode, orNull } from "../driver/errors.ts";
 import { VERSIONS } from "../driver/versions.ts";
 import {
+  collectionProblems,
   type ExaminedTable,
   examineTables,
   saveDefinition,
@@ -48,14 +49,14 @@ export async function prepareTables(
   await asAppErrors(prepared);
 }
 
-/** Tables in whose place is a collection without the indexes that were noted, or a view. */
+/** Tables in whose place is a collection without the indexes that were noted, or what a start would refuse. */
 export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<readonly Table[]> {
   const name = { $in: tables.map((table) => table.name) };
   const there = await db.listCollections({ name }).toArray();
   const lacks = await Promise.all(
     tables.map(async (table) => {
       const found = there.find((one) => one.name === table.name);
-      if (found?.type !== "collection") return found !== undefined;
+      if (found === undefined || collectionProblems(found).length > 0) return found !== undefined;
       const indexes = await db.collection(table.name).indexes();
       return neededIndexes(table).some(
         (keys) => findIndex({ table, indexes }, keys)?.name !== hintOf(db, table, keys),

@@ -137,7 +137,7 @@ export function versionProblem(wireVersion: number, tables: readonly Table[]): s
   return `${names}: "deletes" needs MongoDB 6.0 or later: upgrade MongoDB, or remove "deletes" from the registry`;
 }
 
-function collectionProblems(info: Document | undefined): string[] {
+export function collectionProblems(info: Document | undefined): string[] {
   if (info === undefined) return [];
   if (info["type"] !== "collection" || info["options"]?.capped === true) {
     return [

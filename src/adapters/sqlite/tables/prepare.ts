@@ -32,10 +32,10 @@ const DEFINITIONS = `CREATE TABLE IF NOT EXISTS repsync_tables (
   ) WITHOUT ROWID`;
 const FOREIGN = "SELECT name FROM repsync_tables WHERE json_extract(definition, '$.isForeign')";
 
-/** Indexes and triggers of repsync on a table, and its columns with their types. */
+/** Indexes and triggers of repsync on a table, and its columns with their types, and whether they are generated. */
 const MADE = `SELECT name AS made FROM sqlite_schema
   WHERE type IN ('index', 'trigger') AND name GLOB 'repsync_*' AND tbl_name = ?1
-  UNION SELECT name || ' ' || type FROM pragma_table_xinfo(?1) WHERE name IN (SELECT value FROM json_each(?2))`;
+  UNION SELECT name || ' ' || type || hidden FROM pragma_table_xinfo(?1) WHERE name IN (SELECT value FROM json_each(?2))`;
 
 /** Makes the tables about tables, and reads which ones another program made, within the write that opens the store. */
 export function prepareOwnTables(database: SqliteDatabase): void {
