@@ -97,6 +97,19 @@ export function named<Item extends { readonly name: string }>(
   return found;
 }
 
+/** The table without columns that another program has renamed or dropped since it left the registry; none without one of its key. */
+export function asThere(
+  dumped: DumpedTable,
+  isThere: (column: string) => boolean,
+): readonly DumpedTable[] {
+  const { columns, timestamp_column: time = null, upsert_key } = dumped.entry;
+  if (!upsert_key.every(isThere)) return [];
+  const there = Object.entries(columns).filter(([name]) => isThere(name));
+  const entry = { ...dumped.entry, columns: Object.fromEntries(there) };
+  if (time === null || isThere(time)) return [{ ...dumped, entry }];
+  return [{ ...dumped, entry: { ...entry, timestamp_column: null }, deletes: null }];
+}
+
 interface KeptColumns {
   readonly columns: Readonly<Record<string, ColumnType>>;
   readonly key: readonly string[];

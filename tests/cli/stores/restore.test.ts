@@ -2,10 +2,21 @@
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
+import { SQL } from "bun";
+import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { readFacts } from "../../http/stores/support/raw-store.ts";
-import { MONGODB, onBackends, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
+import {
+  MONGODB,
+  onBackends,
+  onEveryBackend,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { startApp } from "../../http/support/sync-app.ts";
+import { runCli } from "../support/run-cli.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, type UsedDeployment, useDeployment } from "./support/used-deployment.ts";
 
@@ -46,6 +57,42 @@ onBackends([MONGODB], "a backup", () => {
     const verified = await cli(other, ["audit", "verify", "--json"]);
     expect(verified.json).toMatchObject({ status: "whole", problem: null });
   });
+});
+
+const ENTRY: TableEntry = {
+  ...{ upsert_key: ["k"], timestamp_column: "at", deletes: true },
+  columns: { k: { type: "text" }, v: { type: "text" }, at: { type: "datetime" } },
+};
+
+onBackends([SQLITE_FILE, POSTGRESQL], "tables that left the registry", (backend) => {
+  for (const column of ["k", "v", "at"]) {
+    test(`D-10.7 keep no copy from being made where an application has renamed ${column} since`, async () => {
+      const url = await backend.makeUrl();
+      const tables = { former: ENTRY, stays: ENTRY };
+      const app = await startApp({ tables, env: { STORAGE_URL: url } });
+      const records = [{ k: "a", v: "1", at: "2026-01-01T00:00:00Z" }];
+      for (const name of ["former", "stays"]) await app.push(name, { records });
+      await app.stop();
+      const sql = new SQL(url, { max: 1 });
+      await sql.unsafe(`alter table former rename column ${column} to other`);
+      await sql.close();
+      const folder = makeTempFolder();
+      const file = join(folder, "store.backup");
+      const [restored, moved] = [await backend.makeUrl(), await SQLITE_FILE.makeUrl()];
+      for (const [STORAGE_URL, ...args] of [
+        [url, "backup", file],
+        [restored, "restore", file],
+        [url, "move", moved],
+      ] as const) {
+        const env = { ...serviceEnv(folder, { stays: ENTRY }), STORAGE_URL };
+        expect(await runCli(args, { folder, env })).toMatchObject({ code: 0, stderr: "" });
+      }
+      for (const STORAGE_URL of [restored, moved]) {
+        const again = await startApp({ tables: { stays: ENTRY }, env: { STORAGE_URL } });
+        expect(await again.records("stays")).toEqual(records);
+      }
+    });
+  }
 });
 
 onEveryBackend("backup and restore", (backend) => {

@@ -2,6 +2,7 @@
 import { storeHeld } from "../../../domain/shared/store-format.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
+  asThere,
   type Dump,
   type DumpedTable,
   type DumpReader,
@@ -109,12 +110,7 @@ function asFound(dumped: DumpedTable, found: Found): readonly DumpedTable[] {
   const { kept, table } = found;
   if (kept === null || table?.kind !== "table") return [];
   const isThere = (name: string) => table.columns.some((column) => column.name === name);
-  if (!kept.key.every(isThere)) return [];
-  const columns = Object.entries(dumped.entry.columns).filter(([name]) => isThere(name));
-  const entry = { ...dumped.entry, columns: Object.fromEntries(columns) };
-  const described = { ...dumped, entry, isForeign: isForeign(found) };
-  if (kept.timestamp === null || isThere(kept.timestamp)) return [described];
-  return [{ ...described, entry: { ...entry, timestamp_column: null }, deletes: null }];
+  return asThere({ ...dumped, isForeign: isForeign(found) }, isThere);
 }
 
 async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<number> {

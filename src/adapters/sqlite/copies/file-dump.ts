@@ -5,6 +5,7 @@ import { parseDateTime } from "../../../domain/shared/time.ts";
 import type { Column, Row, Table } from "../../../domain/sync/table/table.ts";
 import type { StoppedStore } from "../../../ports/copies/store-copies.ts";
 import {
+  asThere,
   type Dump,
   type DumpedDeletes,
   type DumpedRow,
@@ -29,6 +30,7 @@ import { canonicalTime, TombstoneNames } from "../tables/tombstone-sql.ts";
 
 const TABLES = `SELECT name, definition FROM repsync_tables
   WHERE name IN (SELECT name FROM sqlite_schema WHERE type = 'table') ORDER BY name`;
+const HAS_COLUMN = "SELECT 1 FROM pragma_table_xinfo(?1) WHERE name = ?2 COLLATE NOCASE";
 const HAS_TABLE = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?";
 /** A missing trigger has recorded nothing, so the record is complete from this moment on. */
 const DELETES = `SELECT list_id,
@@ -108,7 +110,7 @@ export function dumpConnection(
       ({ name }) => connection.all(HAS_TABLE, [`repsync_${name}`]).length > 0,
     );
     const own = collections.map(({ name }) => `repsync_${name}`);
-    const tables = connection.all(TABLES).map((row) => described(connection, row));
+    const tables = connection.all(TABLES).flatMap((row) => described(connection, row));
     const about = {
       store: "sqlite" as const,
       deploymentId: readFacts(connection).get("deployment_id") ?? "",
@@ -167,7 +169,7 @@ function* tombstonesOf(connection: OpenConnection, table: Table): Iterable<Dumpe
 function described(
   connection: OpenConnection,
   { name: found, definition: text }: SqliteRow,
-): DumpedTable {
+): readonly DumpedTable[] {
   const name = String(found);
   const { key, columns, time, isForeign = false } = JSON.parse(String(text)) as Definition;
   const types = Object.entries(columns).map(([column, type]) => [
@@ -176,11 +178,19 @@ function described(
   ]);
   const kept = { columns: Object.fromEntries(types), key, timestamp: time };
   const numbered = Object.values(columns).some((type) => type.endsWith(NUMBERED));
+  const isThere = (column: string) => connection.all(HAS_COLUMN, [name, column]).length > 0;
   const entry = dumpedEntry({ ...kept, numbered });
+  const prepared = { name, entry, isForeign, lastNumber: 0, deletes: null };
+  return asThere(prepared, isThere).map((table) => ({
+    ...table,
+    lastNumber: numbered && isThere("id") ? lastNumberOf(connection, name) : 0,
+    deletes: deletesOf(connection, tableOf(table)),
+  }));
+}
+
+function lastNumberOf(connection: OpenConnection, name: string): number {
   const last = `SELECT coalesce(max(id), 0) AS last FROM ${quotedName(name)}`;
-  const lastNumber = numbered ? Number(connection.all(last)[0]?.["last"]) : 0;
-  const table = { name, entry, isForeign, lastNumber, deletes: null };
-  return { ...table, deletes: deletesOf(connection, tableOf(table)) };
+  return Number(connection.all(last)[0]?.["last"]);
 }
 
 function deletesOf(connection: OpenConnection, table: Table): DumpedDeletes | null {
