@@ -3,7 +3,7 @@ import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
-import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import type { ColumnEntry, TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody, lookUp, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
@@ -97,6 +97,39 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     writeFileSync(file, "{");
     await app.lookAtRegistry();
     expect((await app.pull("items")).status).toBe(200);
+  });
+
+  test("D-14.6 the registry may follow a column of another type in a table of the application, and one more that may not be null", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const sql = connect(STORAGE_URL);
+    const [made, text] = isPostgres(STORAGE_URL)
+      ? ["public.others", 'text collate "C"']
+      : ["others", "text"];
+    await sql.unsafe(`create table ${made} (name ${text} not null primary key, price text)`);
+    const file = join(makeTempFolder(), "tables.json");
+    const write = (price: ColumnEntry, more: TableEntry["columns"] = {}) => {
+      const others = { ...ITEMS, columns: { ...ITEMS.columns, price } };
+      const items = { ...ITEMS, columns: { ...ITEMS.columns, ...more } };
+      writeFileSync(file, JSON.stringify({ tables: { others, items } }));
+    };
+    write({ type: "text" });
+    const app = await startRunApp({ env: { STORAGE_URL, SYNC_TABLES: file } });
+    const records = [{ name: "a", price: "1" }];
+    for (const name of ["others", "items"]) await app.push(name, { records });
+    await sql.unsafe("alter table items add column code text not null default 'x'");
+    await sql.unsafe(
+      isPostgres(STORAGE_URL)
+        ? "alter table others alter column price type int8 using price::int8"
+        : `create table others_new (name text not null primary key, price integer);
+          insert into others_new select name, price from others; drop table others; alter table others_new rename to others`,
+    );
+    await app.lookAtRegistry();
+    expect((await app.pull("others")).status).toBe(400);
+    write({ type: "integer" }, { code: { type: "text", nullable: false } });
+    await app.lookAtRegistry();
+    expect((await app.ask("/overview")).json["registry_problem"]).toBeNull();
+    expect(await app.records("others")).toEqual([{ name: "a", price: 1 }]);
+    expect(await app.records("items")).toEqual([{ ...records[0], code: "x" }]);
   });
 
   test("D-14.6 an empty one is left as another program makes it", async () => {

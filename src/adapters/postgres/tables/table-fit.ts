@@ -138,7 +138,7 @@ function ownColumnProblem(column: Column, kept: TableEntryKept, there: FoundTabl
   const { name, type, nullable } = column;
   const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
   const found = there.columns.find((one) => one.name === name);
-  if (known === undefined && !nullable) {
+  if (known === undefined && found === undefined && !nullable) {
     return `the new column "${name}" must be nullable, as the table has rows`;
   }
   if (known !== undefined && known !== type) {
