@@ -116,7 +116,8 @@ export type RefusalReason = keyof typeof REFUSALS;
 export const DAMAGE_HINT = "Stop the service, keep a copy of the file, and restore the last backup";
 
 /** For a table that another program has changed or dropped. */
-export const CHANGED_HINT = "Restart the service, which prepares its tables as it starts";
+export const CHANGED_HINT =
+  "Try again in a few seconds, when the service has looked at its tables: one that is gone it makes only as it starts";
 
 function kind(hint: string | null, isRecoverable = false): ErrorKind {
   return { hint, isRecoverable, isRefusal: false };

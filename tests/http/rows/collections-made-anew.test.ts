@@ -64,7 +64,7 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
     expect((await local.ask("/overview")).status).toBe(200);
     await remote.push("items", { records: [{ k: "d", v: "1", at: `${later()}Z` }] });
     const { json } = await local.trigger();
-    expect(json["error"]).toContain("NamespaceNotFound");
+    expect(json["error"]).toContain("NamespaceNotFound; try again in a few seconds");
     expect((await local.push("items", { records: [{ k: "e", at: null }] })).status).toBe(500);
     const repair = jsonBody({ table: "items", repair: "push", delete: true });
     expect((await local.ask("/compare", repair)).status).toBe(500);

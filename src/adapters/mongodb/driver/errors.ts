@@ -12,10 +12,12 @@ import {
   MongoStalePrimaryError,
   MongoTopologyClosedError,
 } from "mongodb";
+import { CHANGED_HINT } from "../../../domain/shared/error-kinds.ts";
 import { AppError } from "../../../domain/shared/errors.ts";
 
 /** There is no such collection. */
 export const NAMESPACE_NOT_FOUND = 26;
+const NOT_ON_VIEW = 166;
 /** A write met a concurrent write of another transaction. */
 export const WRITE_CONFLICT = 112;
 /** A write met the same key in a unique index. */
@@ -133,11 +135,15 @@ export async function orNull<T>(work: Promise<T>, ...codes: readonly number[]): 
   });
 }
 
+/** Every hint names an index that a start made sure of. */
+function lacksIndex({ message }: MongoServerError): boolean {
+  return message.includes("hint provided");
+}
+
 /** The server's name of an error, such as `Unauthorized`; holds no value and no address. */
 function refusalWord(error: unknown): string {
   if (!(error instanceof MongoServerError)) return "no answer";
-  // Every hint names an index that a start made sure of.
-  if (error.message.includes("hint provided")) return "an index of repsync is missing";
+  if (lacksIndex(error)) return "an index of repsync is missing";
   return error.codeName ?? `error ${String(error.code)}`;
 }
 
@@ -169,7 +175,10 @@ export function toAppError(error: unknown): AppError {
     : isRefusal
       ? `MongoDB refused the request: ${refusalWord(inner)}`
       : "MongoDB cannot be reached";
-  return new AppError("store_unavailable", message, { cause: error, hint: SERVERS_HINT });
+  const isChanged =
+    isRefusal && (hasCode(inner, NAMESPACE_NOT_FOUND, NOT_ON_VIEW) || lacksIndex(inner));
+  const hint = isChanged ? CHANGED_HINT : SERVERS_HINT;
+  return new AppError("store_unavailable", message, { cause: error, hint });
 }
 
 /** Throws errors of the work as `toAppError`. */

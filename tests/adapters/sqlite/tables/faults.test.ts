@@ -202,7 +202,8 @@ describe("SQLite: when the file is not what it was", () => {
       const page = { sinceTime: null, offsetRows: 0, limitRows: 1 };
       expect(await failureOf(storage.tables.count(ITEMS))).toEqual(unavailable);
       expect(await failureOf(readPage(storage.tables, ITEMS, page))).toEqual(unavailable);
-      const hint = "Restart the service, which prepares its tables as it starts";
+      const hint =
+        "Try again in a few seconds, when the service has looked at its tables: one that is gone it makes only as it starts";
       await expect(storage.tables.count(ITEMS)).rejects.toMatchObject({ hint });
       expect(await failureOf(writeItems(storage, { k: "b", v: 1 }))).toEqual({
         kind: "commit_failed",
