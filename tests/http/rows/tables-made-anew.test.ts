@@ -101,7 +101,7 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
 
   test("D-14.6 the registry may follow a column of another type in a table of the application, and one more that may not be null", async () => {
     const STORAGE_URL = await backend.makeUrl();
-    const sql = connect(STORAGE_URL);
+    const sql = connectSql(STORAGE_URL);
     const [made, text] = isPostgres(STORAGE_URL)
       ? ["public.others", 'text collate "C"']
       : ["others", "text"];
@@ -271,7 +271,7 @@ onBackends([SQLITE_FILE], "a column that a migration lets the database compute",
     const options = { tables: { items: ITEMS }, env: { STORAGE_URL: await backend.makeUrl() } };
     const app = await startRunApp(options);
     await app.push("items", { records: [{ name: "a", price: "1.5" }] });
-    const sql = connect(options.env.STORAGE_URL);
+    const sql = connectSql(options.env.STORAGE_URL);
     await sql.unsafe("alter table items drop column price");
     await sql.unsafe("alter table items add column price text as ('1')");
     await app.lookAtRegistry();
