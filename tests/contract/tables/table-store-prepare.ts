@@ -47,6 +47,15 @@ function repeatTests(harness: StoreHarness): void {
     expect(await table.rows()).toEqual([ROW]);
   });
 
+  it("D-14.6 nothing that was prepared is disturbed, by what is prepared later either", async (storage) => {
+    const others = [{ stamped: true, timestamp_column: "at" }, {}].map((entry, n) =>
+      makeTable({ upsert_key: ["k"], columns: COLUMNS, ...entry }, `other${n}`),
+    );
+    const tables = [ITEMS, ...others];
+    for (const table of tables) await storage.tables.prepare([table]);
+    expect((await storage.tables.disturbed?.(tables)) ?? []).toEqual([]);
+  });
+
   it("D-2.4 prepare() may be called several times at once", async (storage) => {
     const tables = ["one", "two", "three"].map((name) =>
       makeTable({ upsert_key: ["k"], columns: COLUMNS }, name),

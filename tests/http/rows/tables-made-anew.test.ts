@@ -45,8 +45,16 @@ onBackends([SQLITE_FILE, POSTGRESQL], "a table that a migration makes anew", (ba
     expect((await app.ask("/rows/versions", { ...edit, method: "PUT" })).status).toBe(500);
     await app.lookAtRegistry();
     await sql.unsafe("insert into versions (name) values ('after')");
+    const stamp = isPostgres(STORAGE_URL)
+      ? "repsync_stamp on versions"
+      : '"repsync_stamp.insert.versions"';
+    await sql.unsafe(`drop trigger ${stamp}`);
+    await app.lookAtRegistry();
+    await sql.unsafe("insert into versions (name) values ('late')");
     const rows = await app.rows("versions");
-    expect(rows).toEqual(["after", "before"].map((name) => ({ name, at: expect.any(String) })));
+    expect(rows).toEqual(
+      ["after", "before", "late"].map((name) => ({ name, at: expect.any(String) })),
+    );
     const pushed = await app.push("versions", { records: [{ name: "before" }] });
     expect(pushed.json).toMatchObject({ upserted: 1 });
   });
