@@ -1,6 +1,6 @@
-// A disk that takes no more: the system's own limit on the size of a file, which SQLite meets as it meets a full disk.
+// A machine that gives no more: the system's own limit on the size of a file, which SQLite meets as it meets a full disk, and threads.
 import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { writeFileSync } from "node:fs";
+import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { releaseResources } from "../http/support/resources.ts";
@@ -62,3 +62,20 @@ test.skipIf(process.platform === "win32")(
     expect((await free.pull("notes", "?limit=1")).json["total"]).toBe(3000);
   },
 );
+
+test("S-4.2.12, D-7.9.2 a long push is answered as it was committed where the system gives no thread", async () => {
+  const folder = makeTempFolder();
+  const preload = join(folder, "no-threads.ts");
+  writeFileSync(preload, "globalThis.Worker = class { constructor() { throw new TypeError() } };");
+  const service = await startService({ folder, command: [...BUN, "--preload", preload, MAIN] });
+  const records = Array.from({ length: 21_000 }, (_, i) => ({
+    name: `r${i}`,
+    body: "x".repeat(900),
+  }));
+  const { status, json } = await service.push("notes", { records });
+  expect([status, json["upserted"]]).toEqual([200, 21_000]);
+  // The next commit copies the log into the file.
+  expect(statSync(join(folder, "repsync.db")).size).toBeLessThan(16_000_000);
+  expect((await service.push("notes", { records: [{ name: "last" }] })).status).toBe(200);
+  expect(statSync(join(folder, "repsync.db")).size).toBeGreaterThan(16_000_000);
+});

@@ -208,8 +208,9 @@ export class Checkpoints {
       this.#isAside = false;
       this.copyAt(CHECKPOINT_PAGES);
     };
-    // A later commit copies the log when the thread fails.
-    this.#copying = this.#connection.driver.runAside?.(WORKER, this.#path).ended.then(onEnd, onEnd);
+    // A later commit copies the log when the thread fails, or does not start.
+    const copy = async () => this.#connection.driver.runAside?.(WORKER, this.#path).ended;
+    this.#copying = copy().then(onEnd, onEnd);
   }
 
   /** Waits for the other thread; to be called before the connection is closed. */
