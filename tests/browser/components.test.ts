@@ -1,15 +1,12 @@
 // The parts that pages of the console are made of, in place of the console itself, with all that its page allows. D-9.1, D-9.4.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
 import { waitUntil } from "./support/wait-until.ts";
 import { watchPage } from "./support/watch-page.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const HARNESS = join(import.meta.dir, "harness/components.tsx");
 

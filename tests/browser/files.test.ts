@@ -1,18 +1,14 @@
 // Files in the console: an import with its preview, a table from a file, downloads. D-14.5.1.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import type { Page } from "playwright-core";
 import { SystemTimer } from "../../src/adapters/system/system.ts";
 import type { TimeDeps } from "../../src/app/services.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { onOneBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
-import { chromiumAvailable } from "../support/browser.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
-import { openConsole, type WatchedPage } from "./support/console-page.ts";
+import { onConsole, openConsole, type WatchedPage } from "./support/console-page.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const STOCK: TableEntry = {
@@ -43,7 +39,7 @@ function fileOf(text: string | Buffer, name = "week.csv") {
 }
 
 function open(app: RunApp, address: string): Promise<WatchedPage> {
-  return openConsole(app, { as: app.admin, address: `/console/tables${address}` });
+  return openConsole(app, app.admin, `/console/tables${address}`);
 }
 
 /** What stands under a name among the counts. */
@@ -56,72 +52,70 @@ async function stockOf(app: RunApp): Promise<readonly unknown[][]> {
   return (await app.rows("stock")).map(({ sku, title, qty }) => [sku, title, qty]);
 }
 
-describe.skipIf(!chromiumAvailable)("files in the console", () => {
-  onOneBackend("imports", (backend) => {
-    test("D-14.5.1 an import shows what it would do before it writes, and asks before it removes; a download has the rows", async () => {
-      const app = await startRunApp({ backend, tables: { stock: STOCK } });
-      await app.push("stock", {
-        records: [
-          { sku: "a", title: "Blue shirt", qty: 1 },
-          { sku: "b", title: "Red hat", qty: 2 },
-          { sku: "c", title: "Scarf", qty: 3 },
-        ],
-      });
-      const before = await stockOf(app);
-      const { page, expectGood } = await open(app, "/stock");
-      await page.getByRole("link", { name: "Import a file" }).press("Enter");
-      await press(page, "Preview");
-      await page.getByText("Choose a file", { exact: true }).waitFor();
-      await expectGood();
-      const bad =
-        "sku,title,qty,colour\na,Blue shirt,1,x\nb,Red hat with a feather,5,\nd,Socks,many,\n";
-      const long = `${"W".repeat(100)}\u202e.csv`;
-      await field(page, "File").setInputFiles(fileOf(bad, long));
-      await page.getByText("d,Socks,many").waitFor();
-      await field(page, "Whole").press("Space");
-      await page.getByRole("button", { name: "Preview", exact: true }).press("Enter");
-      await page.getByText("W\ufffd.csv would do").waitFor();
-      const failed = page.getByRole("row", { name: /^4 / });
-      await failed.getByText("qty is not a whole number").waitFor();
-      await failed.getByText("many", { exact: true }).waitFor();
-      await page.getByText('There is no column "colour"; left out').waitFor();
-      await page.getByText("No row was removed, as records failed").waitFor();
-      const changed = page.getByRole("row", { name: /^3 sku=b title/ });
-      await changed.getByText("Red hat", { exact: true }).waitFor();
-      await changed.getByText("Red hat with a feather").waitFor();
-      expect(await countOf(page, "To be overwritten")).toBe("1");
-      await expectGood();
-      const good = "sku,title,qty\na,Blue shirt,1\nb,Red hat with a feather,5\nd,Socks,4\n";
-      await field(page, "File").setInputFiles(fileOf(good));
-      await press(page, "Preview");
-      await page.getByText("Records that fail", { exact: false }).waitFor({ state: "detached" });
-      await page.getByText("To be removed").waitFor();
-      expect(await countOf(page, "To be removed")).toBe("1");
-      expect(await stockOf(app)).toEqual(before);
-      await page.getByRole("button", { name: "Import", exact: true }).press("Enter");
-      const dialog = page.getByRole("dialog");
-      await dialog.getByText("and remove 1 row of “stock” that the file does not have?").waitFor();
-      await expectGood();
-      await dialog.getByRole("button", { name: "Import", exact: true }).press("Enter");
-      await page.getByRole("heading", { name: "week.csv was imported" }).waitFor();
-      expect(await countOf(page, "Removed")).toBe("1");
-      expect(await stockOf(app)).toEqual([
-        ["a", "Blue shirt", 1],
-        ["b", "Red hat with a feather", 5],
-        ["d", "Socks", 4],
-      ]);
-      await expectGood();
-      await page.getByRole("link", { name: "Show the rows" }).click();
-      await page.getByText("3 rows").waitFor();
-      await field(page, "As").selectOption("csv");
-      const downloading = page.waitForEvent("download");
-      await page.getByRole("link", { name: "Download", exact: true }).press("Enter");
-      const download = await downloading;
-      expect(download.suggestedFilename()).toBe("stock.csv");
-      const text = readFileSync(await download.path(), "utf8");
-      expect(text).toStartWith("sku,title,qty,updated_at\n");
-      expect(text).toContain("b,Red hat with a feather,5,20");
+onConsole("files in the console", (backend) => {
+  test("D-14.5.1 an import shows what it would do before it writes, and asks before it removes; a download has the rows", async () => {
+    const app = await startRunApp({ backend, tables: { stock: STOCK } });
+    await app.push("stock", {
+      records: [
+        { sku: "a", title: "Blue shirt", qty: 1 },
+        { sku: "b", title: "Red hat", qty: 2 },
+        { sku: "c", title: "Scarf", qty: 3 },
+      ],
     });
+    const before = await stockOf(app);
+    const { page, expectGood } = await open(app, "/stock");
+    await page.getByRole("link", { name: "Import a file" }).press("Enter");
+    await press(page, "Preview");
+    await page.getByText("Choose a file", { exact: true }).waitFor();
+    await expectGood();
+    const bad =
+      "sku,title,qty,colour\na,Blue shirt,1,x\nb,Red hat with a feather,5,\nd,Socks,many,\n";
+    const long = `${"W".repeat(100)}\u202e.csv`;
+    await field(page, "File").setInputFiles(fileOf(bad, long));
+    await page.getByText("d,Socks,many").waitFor();
+    await field(page, "Whole").press("Space");
+    await page.getByRole("button", { name: "Preview", exact: true }).press("Enter");
+    await page.getByText("W\ufffd.csv would do").waitFor();
+    const failed = page.getByRole("row", { name: /^4 / });
+    await failed.getByText("qty is not a whole number").waitFor();
+    await failed.getByText("many", { exact: true }).waitFor();
+    await page.getByText('There is no column "colour"; left out').waitFor();
+    await page.getByText("No row was removed, as records failed").waitFor();
+    const changed = page.getByRole("row", { name: /^3 sku=b title/ });
+    await changed.getByText("Red hat", { exact: true }).waitFor();
+    await changed.getByText("Red hat with a feather").waitFor();
+    expect(await countOf(page, "To be overwritten")).toBe("1");
+    await expectGood();
+    const good = "sku,title,qty\na,Blue shirt,1\nb,Red hat with a feather,5\nd,Socks,4\n";
+    await field(page, "File").setInputFiles(fileOf(good));
+    await press(page, "Preview");
+    await page.getByText("Records that fail", { exact: false }).waitFor({ state: "detached" });
+    await page.getByText("To be removed").waitFor();
+    expect(await countOf(page, "To be removed")).toBe("1");
+    expect(await stockOf(app)).toEqual(before);
+    await page.getByRole("button", { name: "Import", exact: true }).press("Enter");
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("and remove 1 row of “stock” that the file does not have?").waitFor();
+    await expectGood();
+    await dialog.getByRole("button", { name: "Import", exact: true }).press("Enter");
+    await page.getByRole("heading", { name: "week.csv was imported" }).waitFor();
+    expect(await countOf(page, "Removed")).toBe("1");
+    expect(await stockOf(app)).toEqual([
+      ["a", "Blue shirt", 1],
+      ["b", "Red hat with a feather", 5],
+      ["d", "Socks", 4],
+    ]);
+    await expectGood();
+    await page.getByRole("link", { name: "Show the rows" }).click();
+    await page.getByText("3 rows").waitFor();
+    await field(page, "As").selectOption("csv");
+    const downloading = page.waitForEvent("download");
+    await page.getByRole("link", { name: "Download", exact: true }).press("Enter");
+    const download = await downloading;
+    expect(download.suggestedFilename()).toBe("stock.csv");
+    const text = readFileSync(await download.path(), "utf8");
+    expect(text).toStartWith("sku,title,qty,updated_at\n");
+    expect(text).toContain("b,Red hat with a feather,5,20");
   });
 
   test("D-14.5.1 an import is not over where its events end before they say so, as behind a proxy that asks by HTTP/1.0", async () => {

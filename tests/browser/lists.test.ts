@@ -1,14 +1,9 @@
 // What a list shows while it is asked for, and once it was refused. D-9.1.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
-import { chromiumAvailable } from "../support/browser.ts";
-import { openConsole } from "./support/console-page.ts";
+import { onConsole, openConsole } from "./support/console-page.ts";
 import { waitUntil } from "./support/wait-until.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ITEMS: Record<string, TableEntry> = {
   items: { upsert_key: ["k"], columns: { k: { type: "text" }, v: { type: "text" } } },
@@ -17,13 +12,13 @@ const ITEMS: Record<string, TableEntry> = {
 async function openItems(records: readonly { readonly k: string; readonly v: string }[]) {
   const app = await startRunApp({ tables: ITEMS });
   await app.push("items", { records });
-  return await openConsole(app, { as: app.admin, address: "/console/tables/items" });
+  return await openConsole(app, app.admin, "/console/tables/items");
 }
 
-describe.skipIf(!chromiumAvailable)("a list", () => {
+onConsole("a list", () => {
   test("D-9.1 stays as it is while it is asked for again by itself", async () => {
     const app = await startRunApp();
-    const { page } = await openConsole(app, { as: app.admin, address: "/console/usage" });
+    const { page } = await openConsole(app, app.admin, "/console/usage");
     await page.getByText("No calls in the last 31 days").waitFor();
     await page.clock.install();
     await page.getByRole("link", { name: "Runs", exact: true }).click();

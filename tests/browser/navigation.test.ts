@@ -1,34 +1,24 @@
 // The frame of the console: navigation, addresses, Back, who sees what. D-9.1, D-9.3.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
-import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
-import { chromiumAvailable } from "../support/browser.ts";
-import { expectPage, openConsole } from "./support/console-page.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
+import { expectPage, onConsole, openConsole, openFor } from "./support/console-page.ts";
 
 const OPERATORS = ["Overview", "Tables", "Runs", "Rejected", "Compare", "Accounts", "Audit"];
 const EVERYBODY = ["My reputation", "Consents", "Accesses", "API keys", "Usage", "Settings"];
 
-describe.skipIf(!chromiumAvailable)("the console", () => {
-  onReputationBackends("every page", (backend) => {
-    test("D-9.1 an administrator reaches every page by its link, and each is good", async () => {
-      const app = await startReputation(backend);
-      const as = await Person.signIn(app, "root");
-      const { page, expectGood } = await openConsole(app, { as });
-      await expectPage(page, "Overview");
-      const links = page.getByRole("navigation").getByRole("link");
-      expect(await links.allTextContents()).toEqual([...OPERATORS, ...EVERYBODY]);
-      for (const name of [...OPERATORS, ...EVERYBODY]) {
-        await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
-        await expectPage(page, name);
-        expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
-        await expectGood();
-      }
-    });
+onConsole("the console", (backend) => {
+  test("D-9.1 an administrator reaches every page by its link, and each is good", async () => {
+    const { page, expectGood } = await openFor(backend, "root");
+    await expectPage(page, "Overview");
+    const links = page.getByRole("navigation").getByRole("link");
+    expect(await links.allTextContents()).toEqual([...OPERATORS, ...EVERYBODY]);
+    for (const name of [...OPERATORS, ...EVERYBODY]) {
+      await page.getByRole("navigation").getByRole("link", { name, exact: true }).click();
+      await expectPage(page, name);
+      expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
+      await expectGood();
+    }
   });
 
   test("D-9.3 a person who opens a page for administrators reads that it is", async () => {
@@ -36,7 +26,7 @@ describe.skipIf(!chromiumAvailable)("the console", () => {
     const as = await Person.signUp(app, "ana");
     for (const name of OPERATORS) {
       const address = `/console/${name.toLowerCase()}`;
-      const { page, expectGood } = await openConsole(app, { as, address });
+      const { page, expectGood } = await openConsole(app, as, address);
       await expectPage(page, name);
       await page.getByText("This page is for administrators").waitFor();
       expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual(
@@ -49,7 +39,7 @@ describe.skipIf(!chromiumAvailable)("the console", () => {
   test("D-9.1 an unknown page says so, and leads on", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const as = await Person.signIn(app, "root");
-    const { page, expectGood } = await openConsole(app, { as, address: "/console/nowhere" });
+    const { page, expectGood } = await openConsole(app, as, "/console/nowhere");
     await expectPage(page, "Page not found");
     await expectGood();
     await page.getByRole("link", { name: "Go to the first page" }).click();
@@ -59,7 +49,7 @@ describe.skipIf(!chromiumAvailable)("the console", () => {
   test("D-9.1 Back, Forward and reload lead where they led, with the focus on the heading", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, { as });
+    const { page } = await openConsole(app, as);
     await expectPage(page, "Overview");
     for (const name of ["Runs", "Usage"]) {
       // By keyboard, as a link is followed.
@@ -83,7 +73,7 @@ describe.skipIf(!chromiumAvailable)("the console", () => {
   test("D-9.1 the first key leads past the navigation", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, { as });
+    const { page } = await openConsole(app, as);
     await expectPage(page, "Overview");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");

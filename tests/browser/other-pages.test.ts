@@ -1,13 +1,10 @@
 // What pages of others can make a browser do here, whose owner is signed in. D-8.6, D-9.2.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN_ENV, dataOf, PASSWORD, Person } from "../http/reputation/people.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** A page of another port of the same host, which is the same site, or of another site. */
 type Neighbour = "127.0.0.1" | "localhost" | "evil.test";

@@ -1,14 +1,9 @@
 // The page `Runs`: start, watch, cancel, history. D-9.4.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { type Backend, onOneBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
+import { expect, test } from "bun:test";
+import type { Backend } from "../http/support/backends.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
-import { chromiumAvailable } from "../support/browser.ts";
-import { expectPage, openConsole } from "./support/console-page.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
+import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
 
 /** The browser has no window here whose tabs somebody could look at. */
 const look = (isShown: boolean) => `
@@ -26,84 +21,76 @@ async function startHeldPush(backend: Backend) {
   return { local, held, id: String(started.json["run_id"]) };
 }
 
-describe.skipIf(!chromiumAvailable)("the page Runs", () => {
-  onOneBackend("runs", (backend) => {
-    test("D-9.4.1 a run is started, watched to its end, and has an address that survives a reload and Back", async () => {
-      const { local, remote } = await startPair({ backend });
-      await local.push("notes", { records: notes(1_200) });
-      const { page, expectGood } = await openConsole(local, {
-        as: local.admin,
-        address: "/console/runs",
-      });
-      await expectPage(page, "Runs");
-      await page.getByText("Nothing has run yet").waitFor();
-      await expectGood();
-      await page.getByLabel("Table", { exact: true }).selectOption("notes");
-      await page.getByLabel("Direction", { exact: true }).selectOption("push");
-      await page.getByLabel("Full", { exact: true }).check();
-      await page.getByRole("button", { name: "Start", exact: true }).click();
-      await page.waitForURL(/\/console\/runs\/[^/?]+$/);
-      await page.getByRole("status").getByText("success", { exact: true }).waitFor();
-      await expectPage(page, "Runs");
-      const row = page.getByRole("row", { name: /^notes/ });
-      expect(await row.getByRole("cell").nth(0).textContent()).toBe("1,200");
-      expect(await remote.rows("notes")).toHaveLength(1_200);
-      await page.getByText("Events", { exact: true }).click();
-      await page.getByText("start: push of notes, 1,200 rows").waitFor();
-      await expectGood();
-      await page.reload();
-      await page.getByRole("row", { name: /^notes/ }).waitFor();
-      await page.goBack();
-      await page.getByRole("row", { name: /Push, full/ }).waitFor();
-      await expectGood();
-    });
+onConsole("the page Runs", (backend) => {
+  test("D-9.4.1 a run is started, watched to its end, and has an address that survives a reload and Back", async () => {
+    const { local, remote } = await startPair({ backend });
+    await local.push("notes", { records: notes(1_200) });
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
+    await expectPage(page, "Runs");
+    await page.getByText("Nothing has run yet").waitFor();
+    await expectGood();
+    await page.getByLabel("Table", { exact: true }).selectOption("notes");
+    await page.getByLabel("Direction", { exact: true }).selectOption("push");
+    await page.getByLabel("Full", { exact: true }).check();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.waitForURL(/\/console\/runs\/[^/?]+$/);
+    await page.getByRole("status").getByText("success", { exact: true }).waitFor();
+    await expectPage(page, "Runs");
+    const row = page.getByRole("row", { name: /^notes/ });
+    expect(await row.getByRole("cell").nth(0).textContent()).toBe("1,200");
+    expect(await remote.rows("notes")).toHaveLength(1_200);
+    await page.getByText("Events", { exact: true }).click();
+    await page.getByText("start: push of notes, 1,200 rows").waitFor();
+    await expectGood();
+    await page.reload();
+    await page.getByRole("row", { name: /^notes/ }).waitFor();
+    await page.goBack();
+    await page.getByRole("row", { name: /Push, full/ }).waitFor();
+    await expectGood();
+  });
 
-    test("D-9.4.1 a run that was started elsewhere is shown as it goes, after a reload too, and Cancel ends it", async () => {
-      const { local, held, id } = await startHeldPush(backend);
-      const { page, expectGood } = await openConsole(local, {
-        as: local.admin,
-        address: "/console/runs",
-      });
-      await page.getByText(/^500 of 1,200 rows, [\d,]+ rows\/s$/).waitFor();
-      await expectGood();
-      const asked = page.waitForRequest("**/events");
-      await page.goto(`${local.url}/console/runs/${id}`);
-      await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
-      // Not by way of the cache, where Firefox lets one tab wait for the stream of another.
-      expect((await (await asked).allHeaders())["cache-control"]).toBe("no-cache");
-      await page.reload();
-      await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
-      await expectGood();
-      await page.getByRole("button", { name: "Cancel", exact: true }).click();
-      await page.getByText("failed", { exact: true }).waitFor();
-      await page.getByText("Cancelled by root", { exact: true }).waitFor();
-      await page.getByText("it goes on where it stopped").waitFor();
-      await expectGood();
-      held.release();
-    });
+  test("D-9.4.1 a run that was started elsewhere is shown as it goes, after a reload too, and Cancel ends it", async () => {
+    const { local, held, id } = await startHeldPush(backend);
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
+    await page.getByText(/^500 of 1,200 rows, [\d,]+ rows\/s$/).waitFor();
+    await expectGood();
+    const asked = page.waitForRequest("**/events");
+    await page.goto(`${local.url}/console/runs/${id}`);
+    await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
+    // Not by way of the cache, where Firefox lets one tab wait for the stream of another.
+    expect((await (await asked).allHeaders())["cache-control"]).toBe("no-cache");
+    await page.reload();
+    await page.getByRole("progressbar", { name: "Push of notes" }).waitFor();
+    await expectGood();
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByText("failed", { exact: true }).waitFor();
+    await page.getByText("Cancelled by root", { exact: true }).waitFor();
+    await page.getByText("it goes on where it stopped").waitFor();
+    await expectGood();
+    held.release();
+  });
 
-    test("D-9.4.1 a run is watched in tabs that somebody looks at: others leave a browser's few connections to them", async () => {
-      const { local, held, id } = await startHeldPush(backend);
-      const { page: first } = await openConsole(local, { as: local.admin });
-      const tabs = [first];
-      while (tabs.length < 7) tabs.push(await first.context().newPage());
-      for (const tab of tabs) {
-        await tab.goto(`${local.url}/console/runs/${id}`);
-        await tab.getByText("500 of 1,200 rows").waitFor();
-        await tab.evaluate(look(false));
-      }
-      await first.evaluate(look(true));
-      const watched = first.waitForResponse("**/events");
-      held.release();
-      await watched;
-      await first.getByRole("status").getByText("success", { exact: true }).waitFor();
-    });
+  test("D-9.4.1 a run is watched in tabs that somebody looks at: others leave a browser's few connections to them", async () => {
+    const { local, held, id } = await startHeldPush(backend);
+    const { page: first } = await openConsole(local, local.admin);
+    const tabs = [first];
+    while (tabs.length < 7) tabs.push(await first.context().newPage());
+    for (const tab of tabs) {
+      await tab.goto(`${local.url}/console/runs/${id}`);
+      await tab.getByText("500 of 1,200 rows").waitFor();
+      await tab.evaluate(look(false));
+    }
+    await first.evaluate(look(true));
+    const watched = first.waitForResponse("**/events");
+    held.release();
+    await watched;
+    await first.getByRole("status").getByText("success", { exact: true }).waitFor();
   });
 
   test("D-9.4.1 a run that begins after somebody has left the page leads them nowhere", async () => {
     const { local } = await startPair();
     const address = "/console/runs";
-    const { page } = await openConsole(local, { as: local.admin, address });
+    const { page } = await openConsole(local, local.admin, address);
     const { promise: isLeft, resolve: leave } = Promise.withResolvers<void>();
     await page.route("**/sync/trigger", async (route) => {
       await isLeft;
@@ -125,10 +112,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
   test("D-9.4.1 a dry run tells what would move, and moves nothing", async () => {
     const { local, remote } = await startPair();
     await local.push("notes", { records: notes(3) });
-    const { page, expectGood } = await openConsole(local, {
-      as: local.admin,
-      address: "/console/runs",
-    });
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
     await page.getByLabel("Table", { exact: true }).selectOption("notes");
     await page.getByLabel("Dry run", { exact: true }).check();
     await page.getByRole("button", { name: "Start", exact: true }).click();
@@ -146,10 +130,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
     });
     await local.push("listings", { records: [row(1, "1.00")] });
     await remote.push("listings", { records: [row(2, "2.00")] });
-    const { page, expectGood } = await openConsole(local, {
-      as: local.admin,
-      address: "/console/runs",
-    });
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
     const start = page.getByRole("button", { name: "Start", exact: true });
     await page.getByLabel("Table", { exact: true }).selectOption("listings");
     await page.getByLabel("Force", { exact: true }).check();
@@ -171,10 +152,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
 
   test("D-9.4.1 without a remote, Start says what to set", async () => {
     const app = await startRunApp();
-    const { page, expectGood } = await openConsole(app, {
-      as: app.admin,
-      address: "/console/runs",
-    });
+    const { page, expectGood } = await openConsole(app, app.admin, "/console/runs");
     await page.getByRole("button", { name: "Start", exact: true }).click();
     await page.getByText("set SYNC_REMOTE_URL").waitFor();
     await expectGood();
@@ -183,10 +161,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
   test("D-9.4.1 the history comes in pages, which have addresses", async () => {
     const { local } = await startPair();
     for (let i = 0; i < 21; i++) await local.trigger({ table: "notes", direction: "pull" });
-    const { page, expectGood } = await openConsole(local, {
-      as: local.admin,
-      address: "/console/runs",
-    });
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
     const rows = page.getByRole("row", { name: /Pull/ });
     await rows.nth(19).waitFor();
     await page.getByRole("button", { name: "Next", exact: true }).click();
@@ -204,7 +179,7 @@ describe.skipIf(!chromiumAvailable)("the page Runs", () => {
   test("D-9.4.1 a session that ended elsewhere leads to sign-in, and back", async () => {
     const { local } = await startPair();
     await local.trigger({ table: "notes", direction: "pull" });
-    const { page } = await openConsole(local, { as: local.admin, address: "/console/runs" });
+    const { page } = await openConsole(local, local.admin, "/console/runs");
     await page.getByRole("row", { name: /Pull/ }).waitFor();
     await local.admin.send("/v1/sessions/current", { method: "DELETE" });
     await expectPage(page, "Sign in");

@@ -1,15 +1,10 @@
 // Signing in, up and out in the console, and what becomes of the page that was asked for. D-9.3.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN_ENV, PASSWORD, Person } from "../http/reputation/people.ts";
-import { onReputationBackends, startReputation } from "../http/reputation/reputation-backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
+import { startReputation } from "../http/reputation/reputation-backends.ts";
 import { startApp } from "../http/support/sync-app.ts";
-import { chromiumAvailable } from "../support/browser.ts";
-import { expectPage, openConsole } from "./support/console-page.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
+import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
 
 async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   for (const [label, value] of Object.entries(values)) {
@@ -22,42 +17,42 @@ async function signIn(page: Page, username = "root", password = PASSWORD): Promi
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-describe.skipIf(!chromiumAvailable)("signing in", () => {
-  onReputationBackends("the pages", (backend) => {
-    test("D-9.3 somebody signs up, is signed in, signs out, and signs in again", async () => {
-      const app = await startReputation(backend);
-      const { page, expectGood } = await openConsole(app);
-      await expectPage(page, "Sign in");
-      await expectGood();
-      await page.getByRole("link", { name: "Sign up" }).click();
-      await expectPage(page, "Sign up");
-      await expectGood();
-      await fillIn(page, { Username: "Ana", Email: "ana@example.com", Password: "short" });
-      await page.getByRole("button", { name: "Sign up" }).click();
-      await page.getByText("Must be 1 to 40 characters of a-z").waitFor();
-      await expectGood();
-      // What was typed is still there.
-      expect(await page.getByLabel("Email").inputValue()).toBe("ana@example.com");
-      await fillIn(page, { Username: "ana", Password: PASSWORD });
-      await page.getByRole("button", { name: "Sign up" }).click();
-      await expectPage(page, "My reputation");
-      expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual([
-        ...["My reputation", "Consents", "Accesses", "API keys", "Usage", "Settings"],
-      ]);
-      await page.getByRole("button", { name: "Sign out" }).click();
-      await expectPage(page, "Sign in");
-      expect(await page.context().cookies()).toEqual([]);
-      await signIn(page, "ana");
-      await expectPage(page, "My reputation");
-    });
+onConsole("signing in", (backend) => {
+  test("D-9.3 somebody signs up, is signed in, signs out, and signs in again", async () => {
+    const app = await startReputation(backend);
+    const { page, expectGood } = await openConsole(app);
+    await expectPage(page, "Sign in");
+    await expectGood();
+    await page.getByRole("link", { name: "Sign up" }).click();
+    await expectPage(page, "Sign up");
+    await expectGood();
+    await fillIn(page, { Username: "Ana", Email: "ana@example.com", Password: "short" });
+    await page.getByRole("button", { name: "Sign up" }).click();
+    await page.getByText("Must be 1 to 40 characters of a-z").waitFor();
+    await expectGood();
+    // What was typed is still there.
+    expect(await page.getByLabel("Email").inputValue()).toBe("ana@example.com");
+    await fillIn(page, { Username: "ana", Password: PASSWORD });
+    await page.getByRole("button", { name: "Sign up" }).click();
+    await expectPage(page, "My reputation");
+    expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual([
+      ...["My reputation", "Consents", "Accesses", "API keys", "Usage", "Settings"],
+    ]);
+    await page.getByRole("button", { name: "Sign out" }).click();
+    await expectPage(page, "Sign in");
+    expect(await page.context().cookies()).toEqual([]);
+    await signIn(page, "ana");
+    await expectPage(page, "My reputation");
   });
 
   test("D-9.3 an account that was made, and could not be signed in, leads to signing in", async () => {
     const app = await startApp();
-    const { page, expectGood } = await openConsole(app, {
-      address: "/console/sign-up?next=/console/usage",
-      expectedErrors: [/status of 503/],
-    });
+    const { page, expectGood } = await openConsole(
+      app,
+      null,
+      "/console/sign-up?next=/console/usage",
+      [/status of 503/],
+    );
     const refuse = { status: 503, json: { detail: "The store cannot be reached" } };
     await page.route("**/v1/sessions", (route) => route.fulfill(refuse), { times: 1 });
     await fillIn(page, { Username: "ana", Email: "ana@example.com", Password: PASSWORD });
@@ -71,7 +66,7 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
 
   test("D-9.3 a wrong password is told, and what was typed stays", async () => {
     const app = await startApp({ env: ADMIN_ENV });
-    const { page, expectGood } = await openConsole(app, { address: "/console/sign-in" });
+    const { page, expectGood } = await openConsole(app, null, "/console/sign-in");
     await signIn(page, "root", "not the password");
     await page.getByRole("alert").getByText("Username or password is wrong").waitFor();
     await expectGood();
@@ -83,7 +78,7 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
   test("D-9.3 after signing in the page that was asked for opens, with its filter", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const address = "/console/tables/profiles?key=ana%26";
-    const { page } = await openConsole(app, { address });
+    const { page } = await openConsole(app, null, address);
     await expectPage(page, "Sign in");
     await signIn(page);
     await expectPage(page, "Tables");
@@ -111,7 +106,7 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
     const app = await startApp({ env: ADMIN_ENV });
     const as = await Person.signIn(app, "root");
     const address = `/console/sign-in?${new URLSearchParams({ next })}`;
-    const { page } = await openConsole(app, { as, address });
+    const { page } = await openConsole(app, as, address);
     await expectPage(page, "Overview");
     expect(page.url()).toBe(`${app.url}/console/overview`);
   });
@@ -119,7 +114,7 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
   test("D-9.3 a session that ended elsewhere leads to signing in, and back", async () => {
     const app = await startApp({ env: ADMIN_ENV });
     const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, { as, address: "/console/runs?status=failed" });
+    const { page } = await openConsole(app, as, "/console/runs?status=failed");
     await expectPage(page, "Runs");
     const ended = await as.send("/v1/sessions/current", { method: "DELETE" });
     expect(ended.status).toBe(200);
@@ -134,7 +129,7 @@ describe.skipIf(!chromiumAvailable)("signing in", () => {
     const provider = { JWT_JWKS_URL: "http://127.0.0.1:9/keys", JWT_AUDIENCE: "a" };
     const env = { ...provider, JWT_ISSUER: "https://id.example/", SIGNUP_ENABLED: "false" };
     const app = await startApp({ env });
-    const { page, expectGood } = await openConsole(app, { address: "/console/sign-in" });
+    const { page, expectGood } = await openConsole(app, null, "/console/sign-in");
     await page.getByText("repsync admin create NAME").waitFor();
     await page.getByText("https://id.example/").waitFor();
     expect(await page.getByRole("link", { name: "Sign up" }).count()).toBe(0);

@@ -1,29 +1,33 @@
 // Pages of the console for tests: opened by somebody who is signed in, and watched.
+import { describe } from "bun:test";
 import type { Page } from "playwright-core";
-import type { Person } from "../../http/reputation/people.ts";
+import { Person } from "../../http/reputation/people.ts";
+import { startReputation } from "../../http/reputation/reputation-backends.ts";
+import { type Backend, SQLITE_FILE } from "../../http/support/backends.ts";
 import type { SyncApp } from "../../http/support/sync-app.ts";
-import { openContext } from "../../support/browser.ts";
+import { chromiumAvailable, openContext } from "../../support/browser.ts";
 import { waitUntil } from "./wait-until.ts";
 import { type PageWatch, watchPage } from "./watch-page.ts";
+
+/** Declares tests of the console, which are skipped where there is no Chromium. */
+export function onConsole(name: string, tests: (backend: Backend) => void): void {
+  describe.skipIf(!chromiumAvailable)(name, () => tests(SQLITE_FILE));
+}
 
 /** A page and what watches it. */
 export interface WatchedPage extends PageWatch {
   readonly page: Page;
 }
 
-interface OpenOptions {
-  /** Who is signed in; nobody when absent. */
-  readonly as?: Pick<Person, "token">;
-  /** From `/console` on. */
-  readonly address?: string;
-  readonly expectedErrors?: readonly RegExp[];
-}
-
-/** Opens a page of the console in a window of its own. */
-export async function openConsole(app: SyncApp, options: OpenOptions = {}): Promise<WatchedPage> {
-  const { as, address = "/console", expectedErrors = [] } = options;
+/** Opens a page of the console in a window of its own. `as`: who is signed in; null for nobody. */
+export async function openConsole(
+  app: SyncApp,
+  as: Pick<Person, "token"> | null = null,
+  address = "/console",
+  expectedErrors: readonly RegExp[] = [],
+): Promise<WatchedPage> {
   const context = await openContext();
-  if (as !== undefined) {
+  if (as !== null) {
     const { hostname } = new URL(app.url);
     const cookie = { name: "repsync_session", value: as.token, domain: hostname, path: "/" };
     await context.addCookies([{ ...cookie, httpOnly: true, sameSite: "Strict" }]);
@@ -32,6 +36,19 @@ export async function openConsole(app: SyncApp, options: OpenOptions = {}): Prom
   const watch = watchPage(page, app.url, { expectedErrors });
   await page.goto(`${app.url}${address}`);
   return { page, ...watch };
+}
+
+/** A service of its own, somebody who signs up there, or its administrator `root`, and a page of theirs. */
+export async function openFor(
+  backend: Backend,
+  username: string,
+  address = "/console",
+  expectedErrors: readonly RegExp[] = [],
+) {
+  const app = await startReputation(backend);
+  const how = username === "root" ? "signIn" : "signUp";
+  const as = await Person[how](app, username);
+  return { app, as, ...(await openConsole(app, as, address, expectedErrors)) };
 }
 
 /** Waits until the page of this name is shown, with its heading and its title. */
