@@ -1,6 +1,6 @@
 // Accounts, keys, plans and the audit log by the command line, beside a service that runs on the same store.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { Binary, MongoClient } from "mongodb";
 import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
@@ -16,7 +16,7 @@ import { createAdministrator } from "../../src/usecases/reputation/accounts/sign
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { accountDeps } from "../support/account-deps.ts";
 import { makeRegistry } from "../support/rows/make-table.ts";
 import { forgetful } from "../support/value-caches.ts";
@@ -24,7 +24,6 @@ import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const DAY_MS = 86_400_000;

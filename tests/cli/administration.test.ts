@@ -1,11 +1,9 @@
 // Administration of accounts by the command line, beside a service that runs on the same store. D-8.8.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { onOneBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { PASSWORD, startBeside } from "./support/start-beside.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 onOneBackend("accounts by the command line", (backend) => {

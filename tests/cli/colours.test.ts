@@ -1,11 +1,7 @@
 // Where texts are coloured.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../http/support/resources.ts";
+import { describe, expect, test } from "bun:test";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ESCAPE = "\u001b[";
 const RED_PROBLEM = "\u001b[31mUnknown command 'sunc'; did you mean sync?\u001b[39m";

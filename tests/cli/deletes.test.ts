@@ -1,12 +1,8 @@
 // Deleting rows, and taking deletes back, by the command line beside running services. D-7.6.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { fill, NOTES, namesOf, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const WITH_DELETES: TableEntry = { ...NOTES, deletes: true };
 const BY_TWO: TableEntry = {

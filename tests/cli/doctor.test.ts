@@ -1,17 +1,14 @@
 // What `doctor` finds, beside running services and without them.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { NOTES, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 describe("repsync doctor", () => {
   test("D-1.3 tells when the store began with another pepper", async () => {

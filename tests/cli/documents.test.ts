@@ -1,12 +1,8 @@
 // What commands write with --json, of those that no other test asks for it: `runCli` compares each document with its schema.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
-import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { fill, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** In the order in which they are called. */
 const LINES = [

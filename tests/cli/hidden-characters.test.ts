@@ -1,13 +1,10 @@
 // What people and remotes wrote, as the command line shows it: nothing of it commands a terminal or hides a line. D-11.3.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { AT, NOTES, SHORT_NOTES, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Sets a title, colours, ends the line, forges another one, and turns the direction of the text. */
 const HOSTILE = "\u001b]0;x\u0007\u001b[31m\r\nfake\u009b2K\u202e\u2028\u115f\u{e0041}";

@@ -1,5 +1,5 @@
 // A new deployment: the files that init makes, and what starts with them.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   lstatSync,
   mkdirSync,
@@ -13,12 +13,8 @@ import { readEnvFile } from "../../src/app/environment.ts";
 import { createFile } from "../../src/app/write-file.ts";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { runCliProcess } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 function settingsOf(folder: string): Readonly<Record<string, string>> {
   const { values, problems } = readEnvFile(readFileSync(join(folder, ".env"), "utf8"));

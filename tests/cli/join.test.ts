@@ -1,17 +1,14 @@
 // A new deployment that joins a running one, on the command line: what it reads, what it writes, and what it leaves. D-14.8.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readEnvFile } from "../../src/app/environment.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { SYNC_KEY, startApp } from "../http/support/sync-app.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const GUESTS: TableEntry = {
   ...{ timestamp_column: "updated_at", upsert_key: ["id"], stamped: true, deletes: true },

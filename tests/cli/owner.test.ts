@@ -1,16 +1,12 @@
 // A table without a timestamp column on the command line: who is told that it has no owner, and what an owner changes.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { fill, namesOf, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TIMELESS: TableEntry = {
   upsert_key: ["name"],

@@ -1,10 +1,6 @@
 // Rejected records, tried again by the command line.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../http/support/resources.ts";
+import { describe, expect, test } from "bun:test";
 import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 describe("repsync rejected", () => {
   test("D-14.9.1 the beginning of an id that two records have names both, exit code 1, and drops none", async () => {

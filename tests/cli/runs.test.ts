@@ -1,15 +1,11 @@
 // The list of runs, in pipes and on terminals.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { runsTable } from "../../src/cli/commands/sync/runs.ts";
 import type { Line } from "../../src/cli/output.ts";
 import { type ListedRun, NO_ROWS, NO_TABLE_RESULT } from "../../src/domain/sync/run/run.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { makeComparison } from "../repositories/support/runs.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { fill, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PUSHED: ListedRun = {
   ...{

@@ -1,17 +1,13 @@
 // Files without times, read into a stamped table on the command line. D-14.2.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { MONGODB, onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const NOTES: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["name"], stamped: true, deletes: true },

@@ -1,13 +1,10 @@
 // What `sync` shows while it waits, and its options beside the table.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Stands before a service, and answers its first pushes with 503. */
 function startBusy(url: string, failures: number): string {

@@ -1,16 +1,13 @@
 // Runs between two running services, started by the command line on the store of one of them.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { AT, fill, NOTES, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 describe("repsync sync", () => {
   test("D-4.12 push, pull and both move rows between running services, exit code 0", async () => {

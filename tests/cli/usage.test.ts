@@ -1,14 +1,10 @@
 // How the command line explains itself and ends.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { fileURLToPath } from "node:url";
 import { BUN, CLI } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { makeProgram } from "./support/commands.ts";
 import { runCli } from "./support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 describe("repsync", () => {
   test("D-4.12, D-10.1 the help names every command and the exit codes", async () => {

@@ -1,5 +1,5 @@
 // The same service on Deno: `deno run -A src/app/main.ts`, with `node:sqlite`.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -14,12 +14,8 @@ import {
 import { gunzip, sha256, textOf } from "../http/support/bytes.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../http/support/raw-http.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { requestText } from "../http/support/sync-app.ts";
 import { TABLE_NAMES } from "../http/support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** The program itself: `node_modules/.bin/deno` puts a process between that keeps signals to itself. */
 const DENO = fileURLToPath(new URL("../../node_modules/deno/deno", import.meta.url));

@@ -1,7 +1,7 @@
 // docs/architecture.md has every folder of src, and every table and collection of a new deployment with its columns.
 
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Glob } from "bun";
@@ -9,12 +9,8 @@ import { MongoClient } from "mongodb";
 import { COLLECTIONS as DECLARED_COLLECTIONS } from "../../src/repositories/collections.ts";
 import { jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { connectSql, MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
 import { startRunApp } from "../http/sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ROOT = join(import.meta.dir, "../..");
 const DOCUMENT = readFileSync(join(ROOT, "docs/architecture.md"), "utf8");

@@ -1,13 +1,10 @@
 // docs/openapi.json is what a deployment publishes, and the console asks for nothing else.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const FILE = join(ROOT, "docs/openapi.json");
 /** With sync disabled the document names no tables of a registry. */

@@ -1,13 +1,9 @@
 // What was acknowledged is told, though the process is killed before it could send anything.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { dataOf, Person } from "../http/reputation/people.ts";
 import { startAlertReceiver } from "../http/support/alert-receiver.ts";
 import { onOneBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { BUN, CLI, startProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 onOneBackend("alerts", (backend) => {
   test("D-10.12 an alert survives kill -9 right after the reply, and a receiver that fails", async () => {

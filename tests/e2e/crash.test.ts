@@ -1,13 +1,10 @@
 // kill -9 in the middle of pushes: what was acknowledged is there, and no push is there by half.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
 
 /** `npm run test:kill` plays more. */
 const ROUNDS = Number(process.env["KILL_ROUNDS"] ?? 3);

@@ -1,11 +1,10 @@
 // A page of the file that holds what SQLite never wrote there: what is told of it, and by whom.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { closeSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { type AlertReceiver, startAlertReceiver } from "../http/support/alert-receiver.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import {
   BUN,
   CLI,
@@ -13,9 +12,6 @@ import {
   startProcess,
   startService,
 } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PAGE_BYTES = 4_096;
 

@@ -1,14 +1,10 @@
 // The command line as a user calls it.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { BUN, CLI, type Command, runProcess, startProcess } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const DEMO: Command = [...BUN, CLI, "demo"];
 

@@ -1,14 +1,10 @@
 // Every document of docs/examples, run as it stands.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { MONGODB } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { examplesOf, Reader } from "./support/document.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const FOLDER = "docs/examples";
 const documents = readdirSync(join(ROOT, FOLDER)).filter((name) => name !== "README.md");

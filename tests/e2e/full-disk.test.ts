@@ -1,13 +1,9 @@
 // A machine that gives no more: the system's own limit on the size of a file, which SQLite meets as it meets a full disk, and threads.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { BUN, CLI, MAIN, runProcess, serviceEnv, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Files of the process may hold about 2 MB; the signal that comes with the limit is ignored. */
 const LIMITED = ["sh", "-c", 'trap "" XFSZ; ulimit -f 4000; exec "$@"', "sh", ...BUN] as const;

@@ -1,13 +1,11 @@
 // Pages of a remote that cost much to read.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { startPeer } from "../adapters/fetch/sync-client-support.ts";
 import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
 import { gzip } from "../http/support/bytes.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { HealthWatch } from "../support/health-watch.ts";
 import { startService } from "./support/service-process.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const TABLES = {

@@ -1,10 +1,9 @@
 // Processes take their registry file up while they serve. D-14.6.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onEveryBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import {
   BUN,
@@ -13,9 +12,6 @@ import {
   type ServiceProcess,
   startService,
 } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLE = { upsert_key: ["name"], columns: { name: { type: "text" } } };
 /** A process looks every 5 s. */

@@ -1,15 +1,11 @@
 // The log lines of the real service: JSON, enough to find a request by, no secret; and never in the service's way.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { connectSql, POSTGRESQL } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { makeClient, SYNC_KEY } from "../http/support/sync-app.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 type LogLine = Readonly<Record<string, unknown>>;
 

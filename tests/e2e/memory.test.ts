@@ -1,18 +1,14 @@
 // Memory of the real service under bodies that are made to fill it.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { existsSync, readFileSync } from "node:fs";
 import { constants, deflateRawSync } from "node:zlib";
 import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
 import { gzip, joinBytes } from "../http/support/bytes.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { RawConnection } from "../http/support/raw-http.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { requestText, SYNC_KEY } from "../http/support/sync-app.ts";
 import { HealthWatch } from "../support/health-watch.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const MIB = 1024 * 1024;
 const HAS_PROC = existsSync("/proc/self/status");

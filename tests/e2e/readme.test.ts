@@ -1,10 +1,6 @@
 // The README, line by line: a newcomer's first ten minutes.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../http/support/resources.ts";
+import { expect, test } from "bun:test";
 import { examplesOf, Reader } from "./support/document.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** How to get and start it, which other tests try: of the demo, of the package, and this whole run. */
 const ELSEWHERE = /^(?:npm run demo|npm test|npx .*demo)\n/;

@@ -1,13 +1,11 @@
 // The server that both stores of a run are on is killed in the middle of it.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { SQL } from "bun";
-import { releaseResources } from "../http/support/resources.ts";
 import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
 import { findPostgres, startPostgres } from "../support/stores/postgres-server.ts";
 import { mongoAvailable } from "../support/stores/shared-mongo.ts";
 import { itemsOf, makeRunService } from "./support/run-service.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(600_000);
 
 const ROUNDS = Number(process.env["KILL_ROUNDS"] ?? 2);

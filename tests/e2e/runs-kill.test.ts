@@ -1,12 +1,10 @@
 // kill -9 of either end in the middle of runs: started again, the next run goes on, and both ends are equal.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { itemsOf, makeRunService, type RunService } from "./support/run-service.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(1_200_000);
 
 /** `npm run test:kill` sets it to 20. A round that kills the local end waits for its lease, which is 10 s. */

@@ -1,14 +1,10 @@
 // Two processes on one store: a SQLite file, or a database of a MongoDB replica set.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { ADMIN_ENV, jsonBody, Person } from "../http/reputation/people.ts";
 import { MONGODB, onEveryBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 onEveryBackend("two services on one store", (backend) => {
   async function startTwo(): Promise<[ServiceProcess, ServiceProcess]> {

@@ -1,13 +1,9 @@
 // What the programs say of a store whose format is not theirs.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { writeFact } from "../http/stores/support/raw-store.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { BUN, CLI, MAIN, runProcess, serviceEnv, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const REFUSALS = [
   [

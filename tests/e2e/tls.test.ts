@@ -1,5 +1,5 @@
 // HTTPS of the service's own, as clients meet it. D-10.6.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { Agent, get } from "node:https";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { ADMIN_ENV, jsonBody, PASSWORD } from "../http/reputation/people.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../http/support/resources.ts";
+import { keepResource } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { makeCertificate, type TestCertificate } from "../support/certificates.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
@@ -20,9 +20,6 @@ import {
   startProcess,
   startService,
 } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const envOf = ({ certificateFile, keyFile }: TestCertificate) => ({
   TLS_CERT_FILE: certificateFile,

@@ -1,16 +1,12 @@
 // Traces as a collector gets them. D-10.9.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { ADMIN_ENV, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { onEveryBackend } from "../http/support/backends.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { requestText, SYNC_KEY } from "../http/support/sync-app.ts";
 import { type OtlpReceiver, type ReceivedSpan, startReceiver } from "../support/otlp-receiver.ts";
 import { type ServiceProcess, startService } from "./support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TRACE = "0123456789abcdef0123456789abcdef";
 const CALLER = "fedcba9876543210";

@@ -1,5 +1,5 @@
 // The receivers of docs/deploy/alerts, run as they stand.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
@@ -7,11 +7,8 @@ import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { Person } from "./reputation/people.ts";
-import { keepResource, releaseResources } from "./support/resources.ts";
+import { keepResource } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const RECEIVERS: readonly Receiver[] = [
   ["node", "receiver.mjs"],

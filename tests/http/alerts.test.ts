@@ -1,15 +1,11 @@
 // Alerts from what happens in a deployment to a real receiver.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { dataOf, jsonBody, lookUp, Person } from "./reputation/people.ts";
 import { startAlertReceiver } from "./support/alert-receiver.ts";
 import { onOneBackend } from "./support/backends.ts";
-import { releaseResources } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
 import { startRunApp } from "./sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const BUILT_IN = { SYNC_TABLES: "" };
 

@@ -1,12 +1,8 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { authenticationContract } from "./support/authentication-contract.ts";
 import { openApiDocument } from "./support/check-reply.ts";
-import { releaseResources } from "./support/resources.ts";
 import { startApp } from "./support/sync-app.ts";
 import { SYNC_KEY_ROUTES, SYNC_ROUTES } from "./support/sync-routes.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Of the document's security schemes. */
 const CREDENTIALS: Readonly<Record<string, string>> = {

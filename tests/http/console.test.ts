@@ -1,11 +1,7 @@
 // The console as the service sends it: its page, its files, and what every reply tells browsers. D-9.1, D-9.2.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gunzipSync } from "node:zlib";
-import { releaseResources } from "./support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "./support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; " +

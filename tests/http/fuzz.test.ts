@@ -1,14 +1,11 @@
 // Random requests: whatever comes in, no reply is an error of ours, and none shows the inside.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkAsyncProperty } from "../support/seed.ts";
 import { gzip, joinBytes, sha256, utf8 } from "./support/bytes.ts";
 import { rawExchange } from "./support/raw-http.ts";
-import { releaseResources } from "./support/resources.ts";
 import { SYNC_KEY, type SyncApp, startApp } from "./support/sync-app.ts";
 import { TABLE_NAMES, TABLES } from "./support/tables.ts";
-
-setDefaultTimeout(60_000);
 
 let app: SyncApp;
 
@@ -17,7 +14,6 @@ beforeAll(async () => {
     env: { SYNC_MAX_BODY_BYTES: "20000", SYNC_MAX_DECOMPRESSED_BYTES: "50000" },
   });
 });
-afterAll(releaseResources);
 
 /** Stack lines, file names and the key: what no reply may hold. */
 const INSIDE = /node_modules|\/src\/|\.ts:\d|\n\s+at |SQLITE|bun:|correct horse/;

@@ -1,12 +1,8 @@
 // Requests that no usual client sends, as bytes on a socket.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzip, joinBytes, utf8 } from "./support/bytes.ts";
 import { bodyText, RawConnection, rawExchange } from "./support/raw-http.ts";
-import { releaseResources } from "./support/resources.ts";
 import { requestText, SYNC_KEY, startApp } from "./support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PULL = "GET /api/v1/sync/pull/notes?limit=7";
 const HOSTS = [

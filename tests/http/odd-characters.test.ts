@@ -1,12 +1,11 @@
 // 16 KB of one character, or of two in turns, wherever a stranger may put text: never an error of ours, and never more
 // time than the text takes to be read. A pattern that is tried from each of its places takes a hundred times as much.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { SEED } from "../support/seed.ts";
 import { SeededRandom } from "../support/seeded-random.ts";
 import { ADMIN_ENV, Person } from "./reputation/people.ts";
 import { type OpenApiDocument, openApiDocument } from "./support/check-reply.ts";
 import { RawConnection, type RawReply } from "./support/raw-http.ts";
-import { releaseResources } from "./support/resources.ts";
 import { SYNC_KEY, type SyncApp, startApp } from "./support/sync-app.ts";
 import { TABLES } from "./support/tables.ts";
 
@@ -51,7 +50,6 @@ beforeAll(async () => {
     `X-API-Key: ${await root.issueKey()}`,
   ].join("\r\n");
 });
-afterAll(releaseResources);
 
 test("D-11.1.1 no path of odd characters stalls the service", async () => {
   const operations = Object.entries(openApi.paths).flatMap(([path, item]) =>

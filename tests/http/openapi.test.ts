@@ -1,18 +1,14 @@
 // The published document: valid, complete, and true of every operation and status. All other tests of this folder
 // compare each reply they see with it (support/check-reply.ts).
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import SwaggerParser from "@apidevtools/swagger-parser";
 import { type OpenApiDocument, openApiDocument } from "./support/check-reply.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
-import { releaseResources } from "./support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "./support/sync-app.ts";
 import { TABLE_NAMES } from "./support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PULL = "/api/v1/sync/pull/notes";
 const PUSH = "/api/v1/sync/push/notes";

@@ -1,11 +1,7 @@
 // What all replies share: ids, methods, unknown paths, the two shapes of errors.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { bodyText } from "./support/raw-http.ts";
-import { releaseResources } from "./support/resources.ts";
 import { requestText, SYNC_KEY, type SyncApp, startApp } from "./support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PULL = "/api/v1/sync/pull/notes";
 const PUSH = "/api/v1/sync/push/notes";

@@ -1,15 +1,12 @@
 // Replies that take longer than a connection may be silent, as MongoDB takes its time.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { REQUEST_DEADLINE_MS } from "../../src/domain/shared/limits.ts";
 import { fileOf, resultOf } from "./rows/support/import-replies.ts";
 import { MONGODB, onBackends } from "./support/backends.ts";
-import { keepResource, releaseResources } from "./support/resources.ts";
+import { keepResource } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 import { startRunApp } from "./sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const APP_NAME = "repsync_slow";
 const headers = { "X-Sync-Key": SYNC_KEY };

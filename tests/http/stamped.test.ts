@@ -1,14 +1,10 @@
 // Tables in which repsync keeps the time, on real stores. D-14.2.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "./reputation/people.ts";
 import { onEveryBackend } from "./support/backends.ts";
-import { releaseResources } from "./support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "./support/sync-app.ts";
 import { type RunApp, startRunApp } from "./sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PLAIN: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"], deletes: true },

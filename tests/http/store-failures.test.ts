@@ -1,6 +1,6 @@
 // What callers see when the store fails for real: a database file that another program replaced, broke or guards.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -9,11 +9,8 @@ import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { MONGODB, onBackends, POSTGRESQL } from "./support/backends.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "./support/resources.ts";
+import { keepResource } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 interface FileApp extends SyncApp {
   /** The database file. */

@@ -1,13 +1,5 @@
 // The package as strangers use it. It needs the package registry, so only CI and `npm run test:slow` run this folder.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -15,7 +7,6 @@ import { promisify } from "node:util";
 import { ROOT } from "../../.ci/setup.mjs";
 import { type Command, runProcess, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { type Installed, installPacked, makeHostile, sizeWithoutBun } from "./support/installed.ts";
 
 const MINUTES = 180_000;
@@ -26,7 +17,6 @@ let installed: Installed;
 beforeAll(async () => {
   installed = await installPacked();
 }, MINUTES);
-afterEach(releaseResources);
 afterAll(() => rmSync(installed.folder, { recursive: true, force: true }));
 
 /** Runs `repsync` of the global install, or another program, to its end. */

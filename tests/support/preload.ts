@@ -1,9 +1,10 @@
 // Runs before the first test file of every `bun test`, whoever started it.
-import { afterAll, beforeAll, setDefaultTimeout } from "bun:test";
+import { afterAll, afterEach, beforeAll, beforeEach, setDefaultTimeout } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BUN, ROOT, setUp } from "../../.ci/setup.mjs";
+import { beginTest, endTest, releaseResources } from "../http/support/resources.ts";
 import { memoryRoot } from "./temporary-folders.ts";
 import { takeLastSteps } from "./test-run.ts";
 
@@ -13,8 +14,13 @@ if (wasInstalled) process.exit(spawnSync(BUN, ownArguments(), { stdio: "inherit"
 
 process.env["TMPDIR"] ??= memoryRoot();
 // A test may be the first to need MongoDB, and the machine may be busy.
-setDefaultTimeout(30_000);
-afterAll(takeLastSteps);
+setDefaultTimeout(60_000);
+beforeEach(beginTest);
+afterEach(endTest);
+afterAll(async () => {
+  await releaseResources();
+  await takeLastSteps();
+});
 
 // Tells .ci/run-tests.mjs which file this process is at; in a worker both run for each file.
 const filesUnderWay = process.env["TEST_FILES_UNDER_WAY"];

@@ -1,5 +1,5 @@
 // A dump as a compressed file.
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
@@ -11,9 +11,6 @@ import type { DumpedPart } from "../../src/ports/copies/store-dump.ts";
 import { Archive, writeArchive } from "../../src/usecases/operations/archive.ts";
 import { ABOUT, contentOf, dumpedDeployment, PARTS } from "../contract/copies/dumped-deployment.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
-
-afterEach(releaseResources);
 
 const FACTS: BackupFacts = {
   store: "mongodb",

@@ -1,16 +1,13 @@
 // How long a session of a browser goes on. D-9.3.
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { JoseTokenIssuer } from "../../src/adapters/jose/jose-tokens.ts";
 import type { TokenClaims } from "../../src/ports/crypto/crypto.ts";
 import type { Identity } from "../../src/usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../src/usecases/reputation/accounts/sessions.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { makeAccount, People } from "../repositories/support/people.ts";
 import { accountDeps } from "../support/account-deps.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
-
-afterEach(releaseResources);
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
 import type { FullStorage } from "../../src/ports/storage.ts";
 import { AlertOutbox, Alerts } from "../../src/repositories/alert-outbox.ts";
@@ -6,12 +6,9 @@ import { ScheduleTimes } from "../../src/repositories/kept-values.ts";
 import { Leases } from "../../src/repositories/leases.ts";
 import { startBackups } from "../../src/usecases/operations/scheduled-backups.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { releaseResources } from "../http/support/resources.ts";
 import { ownDocuments } from "../support/memory/documents.ts";
 import { MemoryLogger } from "../support/memory-logger.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
-
-afterEach(releaseResources);
 
 const HOUR_MS = 3_600_000;
 /** A file is in the way of the folder. */

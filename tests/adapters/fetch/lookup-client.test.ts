@@ -1,15 +1,12 @@
 // The client for lookups against the real service, and against one that refuses in every way.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createLookupClient, LookupError } from "../../../src/lookups.ts";
 import { Person } from "../../http/reputation/people.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** A service that gives these replies, one after the other. */
 function startReplies(...replies: readonly (() => Response | Promise<Response>)[]) {

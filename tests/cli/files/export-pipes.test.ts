@@ -1,14 +1,10 @@
 // Exports into pipes and devices.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { BUN, CLI, serviceEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** A folder with a store whose notes were imported from a file. */
 async function importNotes(name: string, text: string) {

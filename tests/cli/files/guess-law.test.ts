@@ -1,15 +1,13 @@
 // The law of guessing: an import by the registry that a guess made of the same file fails only rows that the guess named.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts";
 import { COLUMN_TYPES, type ColumnType } from "../../../src/domain/sync/table/column-types.ts";
 import type { ImportEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { tryFile } from "../support/try-file.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const NAMES = ["updated_at", "seen_at", "is_new", "größe", "v", "qty", "数"];

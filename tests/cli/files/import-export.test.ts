@@ -1,5 +1,5 @@
 // Files into and out of a store, by the real command line, also while the service runs on that store.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   chmodSync,
   createWriteStream,
@@ -16,13 +16,12 @@ import { writeText } from "../../../src/app/write-file.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../../e2e/support/service-process.ts";
 import { onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const ROWS = [

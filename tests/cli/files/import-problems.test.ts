@@ -1,5 +1,5 @@
 // What an import tells of a file that people made, by the real command line.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -7,10 +7,8 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const GOODS: TableEntry = {

@@ -1,13 +1,11 @@
 // Options of `tables infer` and `import` by the real command line: what is wanted goes before what is guessed or registered.
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 let folder: string;

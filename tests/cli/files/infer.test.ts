@@ -1,16 +1,12 @@
 // Tables guessed from files: what is printed, what is added to a registry, and that the same file is then imported.
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { withoutStamp, withStamp } from "../../support/rows/with-stamp.ts";
 import { runCli } from "../support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ORDERS = `order_id,customer,zip,total,paid,ordered_on,updated_at,notes,meta,big
 1001,Ana,01234,19.90,yes,2026-01-02,2026-01-02T10:00:00Z,,"{""a"":1}",9007199254740993

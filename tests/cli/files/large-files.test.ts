@@ -1,14 +1,12 @@
 // Files of many rows through the command line: the memory that they take, and what is told of a single line.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runCliProcess } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(300_000);
 
 const MIB = 1024 * 1024;

@@ -1,15 +1,11 @@
 // What of a file becomes no table, column or value, and files that cannot be read as they are: what is said of them.
 import { Database } from "bun:sqlite";
-import { afterEach, beforeEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeEach, describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runCli } from "../support/run-cli.ts";
 import { guessFile, tryFile } from "../support/try-file.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 let folder: string;
 beforeEach(() => {

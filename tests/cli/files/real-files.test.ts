@@ -1,14 +1,10 @@
 // Files as people meet them: what is guessed of each, what is told, and what an import by that guess alone makes of it.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { GuessWishes } from "../../../src/domain/sync/guess/table-guess.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { withoutStamp, withoutStamps, withStamp } from "../../support/rows/with-stamp.ts";
 import { tryFile } from "../support/try-file.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 interface RealFile {
   readonly title: string;

@@ -1,6 +1,6 @@
 // A file that is exported from one store and imported into another makes an equal table.
 
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
 import { readConfig } from "../../../src/app/config.ts";
 import { fileFormats } from "../../../src/app/files.ts";
@@ -21,14 +21,13 @@ import {
   arbitraryValue,
 } from "../../contract/tables/table-arbitraries.ts";
 import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { writingParts } from "../../support/run-parts.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { fileText, recordsOf } from "../support/read-file-text.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 /** One column of every type, under a numbered key. */

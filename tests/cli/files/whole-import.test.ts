@@ -1,19 +1,16 @@
 // Imports that say what they will do: a file that holds all rows of its table, and one into an empty table whose rows are at the
 // remote. D-14.7.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const STOCK: TableEntry = {
   ...{ timestamp_column: "updated_at", upsert_key: ["sku"], stamped: true, deletes: true },

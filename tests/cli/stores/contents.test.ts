@@ -1,16 +1,14 @@
 // What copies take along, beside all that a store of a deployment in use really holds.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../src/app/stores.ts";
 import { isPostgres, postgresLines } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { useDeployment } from "./support/used-deployment.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 /** Of the processes that use the store, or told in another way: definitions, places and times of deletes, numbers, the id. */

@@ -1,14 +1,12 @@
 // Backups of programs with the same format of stores, but other collections.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { BACKENDS, MONGODB, onBackends, onOneBackend } from "../../http/support/backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { makeBackup } from "./support/make-backup.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 const SEAL_CHARS = 65;

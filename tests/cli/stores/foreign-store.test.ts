@@ -1,6 +1,6 @@
 // repsync on the database of an application: tables that do not fit are refused before a byte is written. D-11.4.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -15,7 +15,7 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { connectSql, MONGODB } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { SYNC_KEY } from "../../http/support/sync-app.ts";
 import {
   dropPostgresDatabase,
@@ -24,7 +24,6 @@ import {
 } from "../../support/stores/shared-postgres.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 /** As Chinook, Django and Rails make them. */

@@ -1,18 +1,15 @@
 // What a command leaves in a store that no service has used yet.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { connectSql, MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { SYNC_KEY, startApp } from "../../http/support/sync-app.ts";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { runCli } from "../support/run-cli.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 async function collectionsOf(url: string): Promise<readonly string[]> {
   const client = new MongoClient(url);

@@ -1,5 +1,5 @@
 // A backup or a restore that cannot come to its end: what was there is as before.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -14,7 +14,7 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
@@ -23,7 +23,6 @@ import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 /** Files of the process may hold about 1 MB; the signal that comes with the limit is ignored. */

@@ -1,6 +1,6 @@
 // A deployment in use is moved from a file to a replica set, and back.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { MongoClient } from "mongodb";
 import { serviceEnv } from "../../e2e/support/service-process.ts";
@@ -15,13 +15,11 @@ import {
   SQLITE_FILE,
 } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, useDeployment } from "./support/used-deployment.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(240_000);
 
 /** To a store of another kind, on to one of the same kind, and back. */

@@ -1,5 +1,5 @@
 // Tables of the registry that PostgreSQL cannot hold, or cannot change: refused before anything is written. D-11.4, D-2.4.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { ERROR_KINDS } from "../../../src/domain/shared/error-kinds.ts";
 import {
   BUN,
@@ -10,7 +10,7 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { connectSql } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import {
   dropPostgresDatabase,
   makePostgresDatabase,
@@ -18,7 +18,6 @@ import {
 } from "../../support/stores/shared-postgres.ts";
 import { runCli } from "../support/run-cli.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const TEXT = { type: "text" };

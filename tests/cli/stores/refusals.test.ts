@@ -1,16 +1,14 @@
 // What backup and restore refuse: nothing is written then.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readFacts, writeFact } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { withStore } from "../../support/stores/with-store.ts";
 import { BODY, makeBackup, NOTE } from "./support/make-backup.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 const PEPPER = "a pepper of more than thirty-two bytes";

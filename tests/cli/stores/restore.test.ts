@@ -1,5 +1,5 @@
 // A backup, and a store that is restored from it.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
@@ -14,13 +14,11 @@ import {
   SQLITE_FILE,
 } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { runCli } from "../support/run-cli.ts";
 import { expectFilled, keepWaiting, ownedDocuments } from "./support/owned-documents.ts";
 import { lookUp, shownBy, type UsedDeployment, useDeployment } from "./support/used-deployment.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 /** A backup of a stopped deployment has every document that the service owns; a restore ends sessions. */

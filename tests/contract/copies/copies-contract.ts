@@ -1,6 +1,6 @@
 // What every store does that is read whole, and filled.
 
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { NodeMac } from "../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../src/app/stores.ts";
@@ -12,7 +12,7 @@ import { LEASES } from "../../../src/repositories/run-collections.ts";
 import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import { writeFact } from "../../http/stores/support/raw-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { ABOUT, contentOf, dumpedDeployment, heldParts, PARTS } from "./dumped-deployment.ts";
@@ -83,7 +83,6 @@ export function copiesContract(harness: CopiesHarness): void {
 
   describe.skipIf(!harness.isAvailable)(`copies on ${harness.name}`, () => {
     setDefaultTimeout(120_000);
-    afterEach(releaseResources);
 
     test("D-10.7 a store that was filled tells what it was filled with", async () => {
       const url = await filled();

@@ -1,13 +1,10 @@
 // Every file of docs/deploy is taken by the program that reads it, and names only settings and metrics that there are.
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { cpSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { startService } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { hasTool, runTool } from "./deploy-tools.ts";
-
-afterEach(releaseResources);
 
 const ROOT = join(import.meta.dir, "../../..");
 const DEPLOY = join(ROOT, "docs/deploy");

@@ -1,16 +1,13 @@
 // Two instances behind Caddy with the Caddyfile of docs/deploy: one may stop, and no caller notices.
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { freePort } from "../../e2e/support/free-port.ts";
 import { startServices } from "../../e2e/support/reputation-services.ts";
 import { startProcess } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { hasTool, pathOf, runTool } from "./deploy-tools.ts";
-
-afterEach(releaseResources);
 
 const CADDYFILE = join(import.meta.dir, "../../../docs/deploy/replica-set/Caddyfile");
 

@@ -1,14 +1,11 @@
 // What HTTPS is served with. D-10.6.
-import { afterAll, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readConfig } from "../../../src/app/config.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { encryptedKeys, makeCertificate } from "../../support/certificates.ts";
 import { refused } from "../../support/failures.ts";
-
-afterAll(releaseResources);
 
 const folder = makeTempFolder();
 const own = makeCertificate("own");

@@ -1,13 +1,11 @@
 // D-6.5 over real services: killed under load, every reply that was received has its record, and the log verifies.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, lookUp, Person } from "../../http/reputation/people.ts";
 import { onReputationBackends } from "../../http/reputation/reputation-backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { SEED } from "../../support/seed.ts";
 import { setPlan, startServices, verifyStore } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const KILLS = 3;

@@ -1,5 +1,5 @@
 // The examples of docs/reputation.md, run as they stand against a real service: each prints what the guide shows.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../.ci/setup.mjs";
@@ -9,8 +9,6 @@ import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { Shell } from "../support/shell.ts";
-
-setDefaultTimeout(60_000);
 
 const GUIDE = readFileSync(join(ROOT, "docs/reputation.md"), "utf8");
 const PROGRAMS = ["bash", "curl", "node", "python3"];

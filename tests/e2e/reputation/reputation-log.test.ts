@@ -1,16 +1,12 @@
 // What the service writes about itself holds no secret: no password, token, key, address or name, whatever goes wrong.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { ADMIN_ENV, jsonBody, lookUp, PASSWORD, Person } from "../../http/reputation/people.ts";
 import { BODY_ROUTES, ROUTES } from "../../http/reputation/routes.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { startService } from "../support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PEPPER = "a pepper of at least thirty-two bytes";
 const JWT_SECRET = "a jwt secret of more than thirty-two bytes";

@@ -1,16 +1,12 @@
 // What is there after a restart, also with another registry.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { MEMORY } from "../../../src/repositories/run-collections.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { TABLES } from "../../http/support/tables.ts";
 import { withStore } from "../../support/stores/with-store.ts";
 import { BUN, MAIN, runProcess, serviceEnv, startService } from "../support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const { notes } = TABLES;
 const ROW = { name: "a", body: "first" };

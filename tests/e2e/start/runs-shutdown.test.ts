@@ -1,11 +1,9 @@
 // A service that is told to stop ends its runs first, tells whoever watches, and the next run goes on.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../../http/support/resources.ts";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { startHeldRemote } from "../../http/sync-runs/support/held-remote.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { itemsOf, makeRunService, type RunService } from "../support/run-service.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 async function runsOf(service: RunService): Promise<readonly object[]> {

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -7,13 +7,10 @@ import { startBunServer } from "../../../src/adapters/bun/http-server.ts";
 import { connectSql, MONGODB, onEveryBackend, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../../http/support/raw-http.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { keepResource } from "../../http/support/resources.ts";
 import { requestText } from "../../http/support/sync-app.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { startService } from "../support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** True once nobody listens at the address. */
 async function isRefused(url: string): Promise<boolean> {

@@ -1,13 +1,12 @@
 // A start changes nothing before it can serve. D-11.4.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { MongoClient } from "mongodb";
 import { dropFacts, isPostgres, postgresLines } from "../../http/stores/support/raw-store.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { freePort } from "../support/free-port.ts";
 import {
@@ -20,9 +19,6 @@ import {
   startProcess,
   startService,
 } from "../support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const START: Command = [...BUN, MAIN];
 const EARLIER =

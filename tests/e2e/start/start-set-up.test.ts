@@ -1,14 +1,6 @@
 // The npm commands in a checkout of their own: set-up after damage, and work without a network.
 // Files of an installed package are links into Bun's cache: a test may remove them, and must never write to them.
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  describe,
-  expect,
-  setDefaultTimeout,
-  test,
-} from "bun:test";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import {
   cpSync,
   existsSync,
@@ -23,10 +15,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "../../../.ci/setup.mjs";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { runProcess, serviceEnv, startProcess } from "../support/service-process.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(180_000);
 
 /** What the commands need of the checkout. */

@@ -1,10 +1,9 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../.ci/setup.mjs";
 import { OTHER_PEPPER } from "../../../src/usecases/reputation/accounts/secrets.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { SYNC_KEY } from "../../http/support/sync-app.ts";
 import {
   BUN,
@@ -15,9 +14,6 @@ import {
   startProcess,
   startService,
 } from "../support/service-process.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const START: Command = [...BUN, MAIN];
 

@@ -1,11 +1,7 @@
 // Pages of large rows. D-7.9.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const MIB = 1024 * 1024;
 /** As JSON two bytes each, so that one row has 200,000. */

@@ -1,12 +1,8 @@
 // Which rows a pull answers, in which order, on every store.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, type SyncApp, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const { versions, notes, days, listings } = TABLES;
 /** Of a page when the query names no number. */

@@ -1,12 +1,8 @@
 // The reply of a pull: status, headers, bytes.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gunzip, gzip, sha256, textOf, utf8 } from "../support/bytes.ts";
 import { bodyText } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import { requestText, type SyncApp, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const EMPTY_PAGE =
   '{"table":"notes","since":null,"count":0,"total":0,"offset":0,"limit":1000,"has_more":false,"next_offset":null,"records":[]}';

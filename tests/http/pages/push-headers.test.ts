@@ -1,11 +1,7 @@
 // The headers that change what a push does. D-7.2, D-7.6.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const body = { records: [{ name: "a" }] };
 

@@ -1,12 +1,8 @@
 // Bodies of a push that are too large, refused without being read or inflated past the limit.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { gzip, joinBytes, sha256, utf8 } from "../support/bytes.ts";
 import { bodyText, RawConnection } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import { requestText, SYNC_KEY, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PUSH = "POST /api/v1/sync/push/notes";
 const TOO_LARGE = (bytes: number) =>

@@ -1,14 +1,11 @@
 // Other requests while a large push is written. D-7.9.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../src/adapters/system/system.ts";
 import { HurriedClock } from "../../support/time/fake-clock.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ROWS = 20_000;
 

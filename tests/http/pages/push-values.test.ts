@@ -1,12 +1,8 @@
 // What becomes of values between push and pull, on every store: compared as text, so that no digit can hide.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type Backend, onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type SyncApp, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const { samples } = TABLES;
 

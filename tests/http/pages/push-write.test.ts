@@ -1,12 +1,8 @@
 // What a push writes, on every store.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const { events, listings, notes, samples, settings, versions } = TABLES;
 

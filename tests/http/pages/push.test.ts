@@ -1,12 +1,8 @@
 // How the body of a push is read: compression, checksum, JSON, records.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { deflateRawSync, deflateSync } from "node:zlib";
 import { gzip, joinBytes, sha256, utf8 } from "../support/bytes.ts";
-import { releaseResources } from "../support/resources.ts";
 import { SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const NO_RECORDS = '{"table":"notes","upserted":0,"message":"No records to sync"}';
 const ONE_NOTE = '{"records":[{"name":"a"}]}';

@@ -1,14 +1,11 @@
 // What another deployment asks of a table beside its rows, on real stores: how it is registered, and its deletes. D-7.3, D-7.6.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { MONGODB, onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ITEMS: TableEntry = {
   timestamp_column: "at",

@@ -1,15 +1,11 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { MEMORY } from "../../../src/repositories/run-collections.ts";
 import { withStore } from "../../support/stores/with-store.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLE_NAMES, TABLES } from "../support/tables.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const STATUS = "/api/v1/sync/status";
 

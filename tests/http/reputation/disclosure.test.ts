@@ -1,15 +1,11 @@
 // What refusals must not tell: whether a hidden profile exists, what consents there were. And names of any kind.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import { rawExchange } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import { essence } from "./essence.ts";
 import { dataOf, jsonBody, lookUp, Person, releaseName } from "./people.ts";
 import { onReputationBackends, startReputation } from "./reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ENDPOINTS = ["/reputation", "", "/platforms"];
 const UNLIMITED = { plan: "enterprise", rate_limit_per_minute: 1_000_000 };

@@ -1,7 +1,7 @@
 // Every status that the OpenAPI document gives an operation under /v1 is one that it really answers. D-6.8, D-5.2.
 // That no other is answered every request of the HTTP tests checks.
 import { Database } from "bun:sqlite";
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { beforeAll, describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { exportJWK, generateKeyPair, SignJWT } from "jose";
@@ -9,13 +9,10 @@ import { keyBytes } from "../../../src/ports/stored-documents.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { holdTurns } from "../support/held-turns.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { type Reply, type RequestOptions, type SyncApp, startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "./people.ts";
 import { nameOf, ROUTES, type RouteUnderTest } from "./routes.ts";
-
-setDefaultTimeout(60_000);
-afterAll(releaseResources);
 
 const ISSUER = "https://id.example.com/";
 /** So many requests are one too many for every limit. */

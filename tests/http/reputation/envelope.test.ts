@@ -1,5 +1,5 @@
 // What all replies under /v1 share: envelope, headers, methods. D-5.1 to D-5.3, D-3.11.
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
@@ -8,8 +8,6 @@ import { type Reply, type SyncApp, startApp } from "../support/sync-app.ts";
 import { jsonBody, Person } from "./people.ts";
 import { onReputationBackends, startReputation } from "./reputation-backends.ts";
 import { nameOf, ROUTES, type RouteUnderTest, USER_ROUTES } from "./routes.ts";
-
-setDefaultTimeout(60_000);
 
 const METHODS = [
   ...["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND"],

@@ -1,10 +1,6 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../support/resources.ts";
+import { describe, expect, test } from "bun:test";
 import { startApp } from "../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, Person } from "./people.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ACCOUNTS = [
   {

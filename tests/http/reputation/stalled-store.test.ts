@@ -1,13 +1,11 @@
 // D-8.3 A server that takes nothing more to disk, as under `fsync` with `lock`, which backups use.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { MONGODB, onBackends } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";
 import { jsonBody, lookUp, PASSWORD, Person } from "./people.ts";
 import { startReputation } from "./reputation-backends.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const MAX_REPLY_MS = 10_000;

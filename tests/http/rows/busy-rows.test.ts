@@ -1,12 +1,11 @@
 // A pull into rows that another program of the same MongoDB writes to all the time. D-11.10.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { type ClientSession, MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { MONGODB, onBackends } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { startPair } from "../sync-runs/support/run-apps.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const TABLES = {

@@ -1,14 +1,11 @@
 // Collections of MongoDB that a migration of an application takes away, makes anew or changes while a service goes on serving. D-14.6.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { type Db, MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { type RunApp, startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ITEMS: TableEntry = {
   timestamp_column: "at",

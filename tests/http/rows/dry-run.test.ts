@@ -1,14 +1,10 @@
 // Dry runs of imports tell what the import does. D-14.7.1.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type RunApp, startRunApp } from "../sync-runs/support/run-apps.ts";
 import { fileOf, resultOf, STOCK } from "./support/import-replies.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** What an import told, and a dry run of the same before it. */
 async function importBoth(app: RunApp, table: string, text: string) {

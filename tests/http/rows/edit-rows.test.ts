@@ -1,14 +1,10 @@
 // Rows that an administrator changes, adds and removes by hand.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
 import { type RunApp, readEvents, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const T1 = "2026-01-01T00:00:00Z";
 const NOW = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;

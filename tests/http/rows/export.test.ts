@@ -1,6 +1,6 @@
 // Tables as files that administrators download. D-14.4.
 
-import { afterEach, expect, setDefaultTimeout, spyOn, test } from "bun:test";
+import { expect, spyOn, test } from "bun:test";
 import { PinoLogger } from "../../../src/adapters/pino/pino-logger.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
@@ -8,12 +8,8 @@ import { dataOf } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import type { JsonFields } from "../support/sync-app.ts";
 import { notes, type RunApp, startRunApp, versions } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** The newest record of the audit log. */
 async function lastAct({ admin }: RunApp): Promise<JsonFields | undefined> {

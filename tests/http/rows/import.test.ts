@@ -1,5 +1,5 @@
 // Files that administrators import over HTTP. D-14.4, D-14.7.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { dataOf } from "../reputation/people.ts";
@@ -7,7 +7,6 @@ import { onEveryBackend } from "../support/backends.ts";
 import { gzip } from "../support/bytes.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../support/sync-app.ts";
 import {
   type RunApp,
@@ -17,9 +16,6 @@ import {
   startRunApp,
 } from "../sync-runs/support/run-apps.ts";
 import { CSV, fileOf, resultOf, STOCK } from "./support/import-replies.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 async function skusOf(app: RunApp): Promise<readonly unknown[]> {
   return (await app.rows("stock")).map(({ sku }) => sku);

@@ -1,17 +1,13 @@
 // Tables that are guessed from files over HTTP. D-14.4.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { fileFormats } from "../../../src/app/files.ts";
 import { NO_WISHES } from "../../../src/domain/sync/guess/table-guess.ts";
 import type { FileFormat } from "../../../src/ports/files.ts";
 import { Turns } from "../../../src/ports/runtime/turns.ts";
 import { guessFile } from "../../../src/usecases/sync/files/guess-file.ts";
 import { HurriedClock } from "../../support/time/fake-clock.ts";
-import { releaseResources } from "../support/resources.ts";
 import type { RequestOptions } from "../support/sync-app.ts";
 import { startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 function fileOf(body: string, type = "text/csv"): RequestOptions {
   return { method: "POST", headers: { "Content-Type": type }, body };

@@ -1,6 +1,6 @@
 // The registry is taken up while a service goes on serving. D-14.6, and the tables of D-14.4.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -13,7 +13,7 @@ import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { connectSql, onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";
 import {
   notes,
@@ -22,9 +22,6 @@ import {
   startRunApp,
   versions,
 } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const NOTES: TableEntry = {
   upsert_key: ["name"],

@@ -1,13 +1,9 @@
 // The rows of a table for an administrator to look at.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { ADMIN_ENV, Person } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
 import { notes, type RunApp, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const listing = (n: number) => ({
   ...{ shop: "s", sku: `k${n}`, price: "1.50", secret: "hidden" },

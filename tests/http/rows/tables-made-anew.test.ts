@@ -1,5 +1,5 @@
 // Tables that another program makes anew while a service goes on serving. D-14.6.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
@@ -9,12 +9,9 @@ import { jsonBody, lookUp, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { connectSql, MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { SYNC_KEY } from "../support/sync-app.ts";
 import { startPair, startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const VERSIONS: TableEntry = {
   ...{ upsert_key: ["name"], timestamp_column: "at", stamped: true },

@@ -1,11 +1,7 @@
 // The tables of the registry as administrators see them. D-9.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { notes, startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 onBackends([SQLITE_FILE, MONGODB], "tables", (backend) => {
   test("D-9.5.7 tables are listed with rows, key and columns, with sync disabled too", async () => {

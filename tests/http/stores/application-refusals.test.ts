@@ -1,6 +1,6 @@
 // Rules of an application in the tables of the registry: what they judge, and what a trigger says to whoever breaks them.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { dataOf, jsonBody, Person } from "../reputation/people.ts";
@@ -11,13 +11,9 @@ import {
   POSTGRESQL,
   SQLITE_FILE,
 } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { startRunApp } from "../sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const CLOSED = "The books of 2025 are closed";
 /** The text that a trigger refuses a name with. */

@@ -1,16 +1,13 @@
 // What a store tells of itself: its format and the id of its deployment.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { isAppError } from "../../../src/domain/shared/errors.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startForwarder } from "../sync-runs/support/forwarder.ts";
 import { notes, startRunApp } from "../sync-runs/support/run-apps.ts";
 import { dropFacts, readFacts, writeFact } from "./support/raw-store.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const HEADER = "repsync-deployment";
 

@@ -1,15 +1,13 @@
 // A table that another program has locked in PostgreSQL, as VACUUM FULL and many an ALTER TABLE do, or dropped.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import { REQUEST_DEADLINE_MS } from "../../../src/domain/shared/limits.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { fileOf, resultOf } from "../rows/support/import-replies.ts";
 import { connectSql, onBackends, POSTGRESQL } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { notes, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 /** Far below the 15 s for which a run waits for a status. D-4.6. */

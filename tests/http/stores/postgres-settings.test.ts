@@ -1,13 +1,10 @@
 // Settings that an operator gave the database or the role, each of which changes what PostgreSQL says. D-12.2, D-3.3.
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { runCliProcess } from "../../cli/support/cli-process.ts";
 import { Person } from "../reputation/people.ts";
 import { connectSql, POSTGRESQL } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
 
 const ITEMS: TableEntry = {
   timestamp_column: "at",

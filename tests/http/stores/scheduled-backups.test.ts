@@ -1,16 +1,12 @@
 // Backups by the clock, of two instances on one store.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const EVERY_SECOND = "* * * * * *";
 const OURS = /^repsync-[0-9a-f]{12}-\d{8}T\d{6}Z\.backup$/;

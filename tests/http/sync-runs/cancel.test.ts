@@ -1,14 +1,10 @@
 // Runs and comparisons that somebody ends, on whichever instance they are.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Waits for the one run that is going on, and gives its id. */
 async function runUnderWay(app: RunApp): Promise<string> {

@@ -1,13 +1,9 @@
 // Comparing and repairing between two real deployments.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onBackends, onEveryBackend, POSTGRESQL } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type RunApp, startPair } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 function listing(n: number, price = "1.50") {
   return {

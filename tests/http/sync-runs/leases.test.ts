@@ -1,14 +1,10 @@
 // Two runs of one table and direction at the same time, over instances that share a store.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** A remote with one note, which answers pulls only after `release`. */
 async function startRemote() {

@@ -1,5 +1,5 @@
 // What /metrics shows, and to whom.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
@@ -9,14 +9,10 @@ import { metricsReader } from "../../../src/http/guards/secrets.ts";
 import { lookUp, Person } from "../reputation/people.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { releaseResources } from "../support/resources.ts";
 import { requestText, SYNC_KEY, type SyncApp, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { startForeignServer } from "./support/foreign-server.ts";
 import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Samples by name and labels, the labels in the order of their names. */
 async function readSamples(app: SyncApp | RunApp): Promise<Map<string, number>> {

@@ -1,6 +1,6 @@
 // The document is true of every operation of runs and of the metrics, in every status it names.
 import { Database } from "bun:sqlite";
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { ColumnEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { Leases } from "../../../src/repositories/leases.ts";
@@ -9,13 +9,9 @@ import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { openApiDocument } from "../support/check-reply.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type Reply, type RequestOptions, SYNC_KEY, startApp } from "../support/sync-app.ts";
 import { TABLES } from "../support/tables.ts";
 import { type RunApp, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 interface Operation {
   readonly path: string;

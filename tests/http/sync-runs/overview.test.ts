@@ -1,17 +1,14 @@
 // How synchronization is doing, at a glance.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { withoutCredentials } from "../../../src/usecases/operations/read-overview.ts";
 import { nextMillisecond } from "../../support/time/next-millisecond.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, lookUp, Person } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
 import { notes, type RunApp, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 async function tableOf(app: RunApp, name: string) {
   const { json } = await app.ask("/overview");

@@ -1,17 +1,13 @@
 // Rejected records: the record itself, and trying one again.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { ColumnEntry, TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, Person } from "../reputation/people.ts";
 import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { type RunApp, SYNC, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const words = (column: ColumnEntry): Record<string, TableEntry> => ({
   words: { upsert_key: ["w"], columns: { w: { type: "text" }, v: column } },

@@ -1,15 +1,11 @@
 // What the endpoints of administrators do with credentials, bodies and parameters that are not right.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
 import { RawConnection } from "../support/raw-http.ts";
-import { releaseResources } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
 import { ADMINISTRATOR_ROUTES } from "../support/sync-routes.ts";
 import { notes, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const BODY_PATHS = ADMINISTRATOR_ROUTES.filter(({ body }) => body !== undefined).map(({ path }) =>
   path.slice(SYNC.length),

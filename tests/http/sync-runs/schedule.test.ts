@@ -1,12 +1,8 @@
 // Runs by the clock, on a real deployment.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { startPair, startRunApp, versions } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const EVERY_SECOND = { SYNC_SCHEDULE: "* * * * * *" };
 

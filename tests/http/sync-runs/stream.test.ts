@@ -1,6 +1,6 @@
 // The stream of a run: its form, its events, and readers that are slow or leave.
 
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { connect, createServer } from "node:net";
 import { AppError } from "../../../src/domain/shared/errors.ts";
 import type { BatchEvent, RunNews } from "../../../src/domain/sync/run/run.ts";
@@ -13,7 +13,7 @@ import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { fastTime } from "../support/fast-time.ts";
 import { RawConnection } from "../support/raw-http.ts";
-import { keepResource, releaseResources } from "../support/resources.ts";
+import { keepResource } from "../support/resources.ts";
 import { SYNC_KEY } from "../support/sync-app.ts";
 import { startForeignServer } from "./support/foreign-server.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
@@ -26,9 +26,6 @@ import {
   startRunApp,
   versions,
 } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 function batchEvent(batch: number, batches: number): BatchEvent {
   return {

@@ -1,15 +1,11 @@
 // Runs that are started without waiting for their end.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import { notes, SYNC, startRunApp } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 onOneBackend("trigger() without waiting", (backend) => {
   test("D-9.5.1 trigger() with wait: false answers 202 with the run, which every instance can read and which goes on", async () => {

@@ -1,13 +1,9 @@
 // Whole runs between two real deployments, by one request each.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
-import { releaseResources } from "../support/resources.ts";
 import { TABLE_NAMES, TABLES } from "../support/tables.ts";
 import { notes, startPair, startRunApp, versions } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;

@@ -1,9 +1,8 @@
 // Watching runs, dry runs and comparisons, on whichever instance they are.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, jsonBody, Person } from "../reputation/people.ts";
 import { type Backend, onEveryBackend, onOneBackend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startHeldRemote } from "./support/held-remote.ts";
 import {
@@ -15,9 +14,6 @@ import {
   startRunApp,
   versions,
 } from "./support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Two instances on one store, whose remote has three notes and answers pulls after `release`. */
 async function startHeld(backend: Backend) {

@@ -1,5 +1,5 @@
 // Whatever opens a database closes its connections again, also where it is refused.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
@@ -8,12 +8,9 @@ import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { ABOUT, dumpedDeployment } from "../../../contract/copies/dumped-deployment.ts";
 import { writeFact } from "../../../http/stores/support/raw-store.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TOOLS = { clock: new SystemClock(), logger: new MemoryLogger() };
 const CLAIM = { ...TOOLS, adminUsername: null, by: "move" } as const;

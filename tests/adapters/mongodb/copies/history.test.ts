@@ -1,5 +1,5 @@
 // A server that no longer has the snapshot of a backup.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { backUpDeps } from "../../../../src/app/backups.ts";
@@ -9,10 +9,7 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { backUp as makeBackUp } from "../../../../src/usecases/operations/backups.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
+import { keepResource } from "../../../http/support/resources.ts";
 
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;

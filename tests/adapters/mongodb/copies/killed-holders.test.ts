@@ -1,15 +1,12 @@
 // Databases of services and copies that were killed: what they left counts until it runs out.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { MongoClient, ObjectId } from "mongodb";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../../src/app/stores.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TOOLS = { clock: new SystemClock(), logger: new MemoryLogger() };
 const CLAIM = { ...TOOLS, adminUsername: null, tables: [], by: "move" } as const;

@@ -1,6 +1,6 @@
 // What other programs keep in documents of tables goes back into MongoDB as it was.
 
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import {
   Binary,
   BSON,
@@ -18,13 +18,10 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../../src/app/stores.ts";
 import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLE = makeTable({
   upsert_key: ["name"],

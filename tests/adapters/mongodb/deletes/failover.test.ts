@@ -1,6 +1,6 @@
 // Deletes while primaries are killed, and after an oplog has gone on without a recorder.
 
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import {
   type Collection,
   type Document,
@@ -11,13 +11,11 @@ import {
 } from "mongodb";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { documents, listedKeys, listItems, manyKeys, openInstance } from "./support.ts";
-
-afterEach(releaseResources);
 
 /** A connection may break without being noticed. */
 const NEVER_HANGS = { socketTimeoutMS: 2_000 };

@@ -1,11 +1,10 @@
 // What a start does whose collections are there.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { afterEach, expect, test } from "bun:test";
 import type { MongoDocuments } from "../../../../src/adapters/mongodb/documents/mongo-documents.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
 import { openMongo } from "../../../support/stores/document-stores.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 
-setDefaultTimeout(60_000);
 let dispose = async () => {};
 afterEach(() => dispose());
 

@@ -1,15 +1,13 @@
 // TLS that does not come about is told by its reason, with what to do. D-10.4.
-import { afterEach, describe, expect, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Socket, SocketHandler } from "bun";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../http/support/resources.ts";
 import { makeCertificate, type TestCertificate } from "../../../support/certificates.ts";
 import { HurriedClock } from "../../../support/time/fake-clock.ts";
-
-afterEach(releaseResources);
 
 const SOCKET: SocketHandler = { data: () => {}, error: () => {} };
 

@@ -1,10 +1,9 @@
 // TLS to a server, as sslmode asks for it. D-12.2.
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SQL } from "bun";
 import { openPostgresStorage } from "../../../../src/adapters/postgres/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { runCliProcess } from "../../../cli/support/cli-process.ts";
-import { releaseResources } from "../../../http/support/resources.ts";
 import { makeCertificate, type TestCertificate } from "../../../support/certificates.ts";
 import {
   findPostgres,
@@ -12,8 +11,6 @@ import {
   startPostgres,
 } from "../../../support/stores/postgres-server.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
-
-afterEach(releaseResources);
 
 const IS_ENCRYPTED = `select ssl from pg_stat_ssl join pg_stat_activity using (pid)
   where application_name = 'repsync'`;

@@ -1,6 +1,6 @@
 // A restore that is refused because another one was faster.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { NodeMac } from "../../../../src/adapters/node-crypto/node-crypto.ts";
@@ -11,11 +11,7 @@ import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { restoreArchive } from "../../../../src/usecases/operations/backups.ts";
 import { SQLITE_FILE } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../../http/support/resources.ts";
 import { startRunApp } from "../../../http/sync-runs/support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 test("D-10.7 a restore that is refused leaves alone what another one has filled meanwhile", async () => {
   const url = await SQLITE_FILE.makeUrl();

@@ -1,6 +1,6 @@
 // What people see who open the file with another tool.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { SqliteDocuments } from "../../../../src/adapters/sqlite/documents/sqlite-documents.ts";
@@ -10,9 +10,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../../http/support/resources.ts";
-
-afterEach(releaseResources);
+import { keepResource } from "../../../http/support/resources.ts";
 
 interface Item {
   readonly name: string;

@@ -1,17 +1,13 @@
 // What one caller can do to others. D-8.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { Environment } from "../../../../src/app/config.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
 import type { Backend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, jsonBody, PASSWORD, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
 import { USER_ROUTES } from "../routes.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const DAY_MS = 86_400_000;
 const PROXY = { TRUSTED_PROXY_HOPS: "1" };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { Environment } from "../../../../src/app/config.ts";
 import {
   BUILT_IN_TABLES,
@@ -6,12 +6,8 @@ import {
 } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { POSTGRESQL } from "../../support/backends.ts";
 import { bodyText } from "../../support/raw-http.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const itemsOf = (data: Record<string, unknown>) => data["items"] as Record<string, unknown>[];
 

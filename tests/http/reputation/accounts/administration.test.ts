@@ -1,12 +1,8 @@
 // What administrators do to accounts, as they and the accounts' owners see it. D-8.8.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../../support/resources.ts";
+import { expect, test } from "bun:test";
 import type { Reply, SyncApp } from "../../support/sync-app.ts";
 import { dataOf, jsonBody, lookUp, PASSWORD, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const NEW = "a new password of ana";
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z$/;

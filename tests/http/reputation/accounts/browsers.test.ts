@@ -1,13 +1,9 @@
 // What pages in a browser can do with a session cookie, and what they may read. D-8.6.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { releaseResources } from "../../support/resources.ts";
+import { describe, expect, test } from "bun:test";
 import { requestText, type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMINISTRATOR_ROUTES } from "../../support/sync-routes.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "../people.ts";
 import { ROUTES } from "../routes.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 type HeaderFields = Readonly<Record<string, string>>;
 

@@ -1,13 +1,9 @@
 // The session cookie is renewed while it is used, and what somebody who is not signed in is told. D-9.3.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type Reply, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD } from "../people.ts";
 import { onReputationBackends } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const MINUTE_MS = 60_000;
 const CREDENTIALS = { username: "root", password: PASSWORD };

@@ -1,5 +1,5 @@
 // What every authenticated operation under /v1 does with credentials that are not right. D-5.2, D-5.4, D-5.5, R-5.
-import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SignJWT } from "jose";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 import { openApiDocument } from "../../support/check-reply.ts";
@@ -10,8 +10,6 @@ import { essence } from "../essence.ts";
 import { dataOf, jsonBody, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
 import { BODY_ROUTES, KEY_ROUTES, nameOf, ROUTES, USER_ROUTES } from "../routes.ts";
-
-setDefaultTimeout(60_000);
 
 const SECRET = "a secret of at least thirty-two bytes";
 /** Well-formed, and nobody's. */

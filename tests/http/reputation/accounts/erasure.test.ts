@@ -1,5 +1,5 @@
 // What an erasure leaves, here and with the deployments that this one syncs with. D-8.2.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import {
   BUILT_IN_TABLES,
@@ -8,14 +8,10 @@ import {
 import { FakeClock } from "../../../support/time/fake-clock.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { POSTGRESQL } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { type RunApp, startPair } from "../../sync-runs/support/run-apps.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const later = (ms = 1_000) => new Date(Date.now() + ms).toISOString();
 

@@ -1,15 +1,12 @@
 // Tokens of a foreign identity provider, which is a real server here. D-5.4.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { keepResource, releaseResources } from "../../support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { startProvider } from "../../support/start-provider.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const bearer = (token: string) => ({ headers: { Authorization: `Bearer ${token}` } });
 const codeOf = async (app: SyncApp, token: string) => {

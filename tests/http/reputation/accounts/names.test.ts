@@ -1,14 +1,10 @@
 // Whose name it is: what sign-up refuses, and what sync may change of a profile with an owner. D-8.1.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { BUILT_IN_TABLES } from "../../../../src/domain/sync/table/registry-schema.ts";
-import { releaseResources } from "../../support/resources.ts";
 import type { SyncApp } from "../../support/sync-app.ts";
 import { type RunApp, startPair } from "../../sync-runs/support/run-apps.ts";
 import { dataOf, jsonBody, PASSWORD, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 async function signUp(app: SyncApp, username: string) {
   const body = { username, email: `${username}@example.com`, password: PASSWORD };

@@ -1,13 +1,9 @@
 // Passwords on a machine where each takes 300 ms, in a time that passes as the test says. D-11.8.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { REPLY_DEADLINE_MS } from "../../../../src/domain/shared/limits.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "../../support/sync-app.ts";
 import { jsonBody, Person } from "../people.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Requests that have a deadline, until they are answered. */
 class Deadlines {

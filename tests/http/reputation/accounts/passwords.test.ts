@@ -1,15 +1,11 @@
 // Passwords that change, and sessions that end with them. D-8.7.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { makeTempFolder } from "../../support/make-temp-folder.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { dataOf, jsonBody, PASSWORD, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const NEW = "a new password of ana";
 const change = (current_password: string, new_password: string) =>

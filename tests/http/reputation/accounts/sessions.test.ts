@@ -1,12 +1,8 @@
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import { RawConnection } from "../../support/raw-http.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "../people.ts";
 import { USER_ROUTES } from "../routes.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ANA = { username: "ana", email: "ana@example.com", password: PASSWORD };
 

@@ -1,12 +1,8 @@
 // What administrators read of the ends of the audit log, and keep elsewhere. D-9.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { readKeptHeads } from "../../../../src/domain/reputation/audit/kept-heads.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { dataOf, jsonBody, lookUp, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 onReputationBackends("audit heads", (backend) => {
   test("D-9.5 administrators read what audit heads writes, and audit verify takes it", async () => {

@@ -1,12 +1,8 @@
 // Administrators read the audit log by account and time. D-9.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { nextMillisecond } from "../../../support/time/next-millisecond.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { dataOf, lookUp, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PATH = "/v1/admin/audit";
 

@@ -1,15 +1,11 @@
 // Administrators verify the audit log in a stream of events. D-9.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 import { holdTurns } from "../../support/held-turns.ts";
 import { RawConnection } from "../../support/raw-http.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, lookUp, Person } from "../people.ts";
 import { onReputationBackends, startReputation } from "../reputation-backends.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const PATH = "/v1/admin/audit/verify";
 const POST = { method: "POST" };

@@ -1,5 +1,5 @@
 // Deletes in tables of an application, by its rules or in tables that had their names. D-7.6.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
@@ -10,11 +10,7 @@ import {
   POSTGRESQL,
   SQLITE_FILE,
 } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ENTRY: TableEntry = {
   timestamp_column: "at",

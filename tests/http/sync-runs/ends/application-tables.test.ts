@@ -1,13 +1,9 @@
 // Tables of an application that change, or that its triggers change, while they are synchronized. D-3.3, D-4.5.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { connectSql, onBackends, POSTGRESQL } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ENTRY: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"] },

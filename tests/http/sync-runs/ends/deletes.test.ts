@@ -7,14 +7,12 @@ import type { TableEntry } from "../../../../src/domain/sync/table/registry-sche
 import { jsonBody } from "../../reputation/people.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
 import { type Backend, connectSql, onEveryBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { SYNC_KEY } from "../../support/sync-app.ts";
 import { startForeignServer } from "../support/foreign-server.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
-afterEach(async () => {
+afterEach(() => {
   aheadMs = 0;
-  await releaseResources();
 });
 setDefaultTimeout(120_000);
 

@@ -1,14 +1,10 @@
 // A remote whose instances have not all taken up a registry yet: a run that was told of a column loses nothing in it.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { onEveryBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { SYNC_KEY } from "../../support/sync-app.ts";
 import { startForwarder } from "../support/forwarder.ts";
 import { startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const FORMER: TableEntry = {
   timestamp_column: "at",

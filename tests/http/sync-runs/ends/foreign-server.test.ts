@@ -1,15 +1,13 @@
 // Runs against another implementation of the document: both ends are equal after them.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, setDefaultTimeout, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { SEED } from "../../../support/seed.ts";
 import { SeededRandom } from "../../../support/seeded-random.ts";
 import { onOneBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../../support/sync-app.ts";
 import { type ForeignRow, startForeignServer } from "../support/foreign-server.ts";
 import { startRunApp } from "../support/run-apps.ts";
 
-afterEach(releaseResources);
 setDefaultTimeout(120_000);
 
 const TABLES = {

@@ -1,16 +1,13 @@
 // Runs between stores that tell of every commit: whatever other programs commit late comes with the next run. D-12.3.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { runCli } from "../../../cli/support/run-cli.ts";
 import { onBackends, POSTGRESQL } from "../../support/backends.ts";
 import { makeTempFolder } from "../../support/make-temp-folder.ts";
-import { keepResource, releaseResources } from "../../support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLES = {
   items: {

@@ -1,13 +1,9 @@
 // Deployments that all live: edits at all ends, imports of old rows, spokes of a hub. D-7.1, D-7.4, D-7.11.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startPair, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLES = {
   items: {

@@ -1,13 +1,9 @@
 // A deployment whose remote changes between runs: what is remembered of a remote is that remote's. D-11.10.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Backend } from "../../support/backends.ts";
 import { onOneBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLES = {
   items: {

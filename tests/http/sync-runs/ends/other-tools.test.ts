@@ -1,6 +1,6 @@
 // Runs over rows that other tools wrote into a store.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import { Decimal128, MongoClient, ObjectId } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
@@ -13,11 +13,8 @@ import {
   POSTGRESQL,
   SQLITE_FILE,
 } from "../../support/backends.ts";
-import { keepResource, releaseResources } from "../../support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { startPair, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 /** Texts of a timestamp column, and what a page shows of each. */
 const TEXTS = [

@@ -1,14 +1,10 @@
 // Tables without a timestamp column have one owner, whom the registry names.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { onOneBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { type JsonFields, SYNC_KEY } from "../../support/sync-app.ts";
 import { startForwarder } from "../support/forwarder.ts";
 import { type RunApp, readEvents, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 type Direction = "push" | "pull";
 

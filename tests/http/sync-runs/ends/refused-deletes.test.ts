@@ -1,14 +1,10 @@
 // Rows that an application does not let go: each delete of one is a failed record, and all else goes on. D-4.6, D-7.6.
 import { Database } from "bun:sqlite";
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { jsonBody } from "../../reputation/people.ts";
 import { connectSql, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ITEMS: TableEntry = {
   ...{ timestamp_column: "at", upsert_key: ["k"], deletes: true },

@@ -1,14 +1,10 @@
 // Two deployments whose registries differ, and change between runs.
-import { afterEach, expect, setDefaultTimeout, test } from "bun:test";
+import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { type Backend, onOneBackend } from "../../support/backends.ts";
-import { releaseResources } from "../../support/resources.ts";
 import type { JsonFields } from "../../support/sync-app.ts";
 import { startForwarder } from "../support/forwarder.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const ITEMS: TableEntry = {
   timestamp_column: "at",

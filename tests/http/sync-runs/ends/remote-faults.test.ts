@@ -1,9 +1,8 @@
 // Remotes that are out of reach, lie or are something else: each run ends with what was wrong, and markers stay safe.
-import { afterEach, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { SQLITE_FILE } from "../../support/backends.ts";
 import { fastTime } from "../../support/fast-time.ts";
-import { releaseResources } from "../../support/resources.ts";
 import { SYNC_KEY } from "../../support/sync-app.ts";
 import {
   type ForeignReply,
@@ -12,9 +11,6 @@ import {
   startForeignServer,
 } from "../support/foreign-server.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
-
-afterEach(releaseResources);
-setDefaultTimeout(60_000);
 
 const TABLES = {
   items: {
