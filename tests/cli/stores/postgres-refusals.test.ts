@@ -81,7 +81,7 @@ describe.skipIf(!postgresAvailable)("a registry for PostgreSQL", () => {
     const start = await runProcess([...BUN, MAIN], { folder, env: other });
     expect([start.code, start.stderr]).toEqual([
       2,
-      `repsync cannot start: Table "notes": its rows have the upsert key k, not v; column "k" is of type text, not integer; the new column "w" must be nullable, as the table has rows. Undo the change, or export the table, drop it and import it again\n${HINT}\n`,
+      `repsync cannot start: Table "notes": its rows have the upsert key k, not v; column "k" is of type text, not integer; column "v" is of the key, and may be null in the database; the new column "w" must be nullable, as the table has rows. Undo the change, or export the table, drop it and import it again\n${HINT}\n`,
     ]);
   });
 });

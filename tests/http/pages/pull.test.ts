@@ -81,6 +81,7 @@ describe("compression of pull()", () => {
     expect(raw.headers.get("x-content-sha256")).toBe(sha256(raw.body));
     expect(raw.headers.get("content-length")).toBe("1023");
     expect(names(raw.headerLines)).toEqual([
+      "cache-control",
       "content-length",
       "content-type",
       "date",
@@ -95,6 +96,7 @@ describe("compression of pull()", () => {
     const body = utf8(plain.text);
     expect(body.length).toBe(1024);
     expect(names(raw.headerLines)).toEqual([
+      "cache-control",
       "content-encoding",
       "content-length",
       "content-type",
