@@ -1,5 +1,6 @@
 // Documents as stores keep them that order keys by their bytes: the key, the JSON text without the fields of bytes, these fields,
 // and the place in each index.
+import { joinBytes } from "../domain/shared/bytes.ts";
 import { checkKey, distinctBeginnings, type Key } from "../domain/shared/document-key.ts";
 import { orElse } from "../domain/shared/errors.ts";
 import { type AnyCollection, Damaged, damagedDocument, type Stretch } from "./documents.ts";
@@ -28,11 +29,14 @@ export class DocumentForm {
   /** The columns of bytes, then those of places. */
   readonly otherColumns: readonly string[];
   readonly #bytes: readonly string[];
+  /** JSON leaves out what is undefined. */
+  readonly #noBytes: object;
 
   constructor(collection: AnyCollection) {
     this.collection = collection;
     this.indexes = Object.keys(collection.indexes ?? {});
     this.#bytes = collection.bytes ?? [];
+    this.#noBytes = Object.fromEntries(this.#bytes.map((field) => [field, undefined]));
     this.bytesColumns = this.#bytes.map((field) => `bytes_${field}`);
     this.placeColumns = this.indexes.map((index) => `at_${index}`);
     this.otherColumns = [...this.bytesColumns, ...this.placeColumns];
@@ -58,7 +62,7 @@ export class DocumentForm {
       const place = indexes[index]?.(doc) ?? null;
       return place === null ? null : keyBytes([...place, ...key]);
     });
-    const text = JSON.stringify(this.#withoutBytes(doc));
+    const text = JSON.stringify({ ...doc, ...this.#noBytes });
     return { key: keyBytes(key), text, others: [...bytes, ...places] };
   }
 
@@ -98,11 +102,6 @@ export class DocumentForm {
     }
     return new Damaged(keyIn(found.key), place, found.key);
   }
-
-  #withoutBytes(doc: object): object {
-    if (this.#bytes.length === 0) return doc;
-    return Object.fromEntries(Object.entries(doc).filter(([name]) => !this.#bytes.includes(name)));
-  }
 }
 
 function areSame(a: Uint8Array | null, b: unknown): boolean {
@@ -121,6 +120,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 const NUMBER = 1;
+/** Stands in `partBytes` as a character. */
 const TEXT = 2;
 /** Ends a text. A zero within a text is followed by `ESCAPED`, which is greater than every tag. */
 const END = 0;
@@ -131,23 +131,20 @@ export const AFTER_PARTS = 3;
 const NUMBER_WIDTH = 7;
 
 export function keyBytes(key: Key): Uint8Array {
-  const bytes: number[] = [];
-  for (const part of key) {
-    if (typeof part === "number") {
-      bytes.push(NUMBER);
-      for (let i = NUMBER_WIDTH - 1; i >= 0; i--) bytes.push(Math.floor(part / 256 ** i) % 256);
-    } else {
-      bytes.push(TEXT);
-      const text = encoder.encode(part);
-      // Twice as fast as by its iterator.
-      for (let i = 0; i < text.length; i++) {
-        bytes.push(text[i] ?? END);
-        if (text[i] === END) bytes.push(ESCAPED);
-      }
-      bytes.push(END);
-    }
+  return joinBytes(key.map(partBytes));
+}
+
+function partBytes(part: string | number): Uint8Array {
+  if (typeof part === "number") {
+    const number = new DataView(new ArrayBuffer(NUMBER_WIDTH + 1));
+    number.setBigUint64(0, BigInt(part));
+    number.setUint8(0, NUMBER);
+    return new Uint8Array(number.buffer);
   }
-  return Uint8Array.from(bytes);
+  const bytes = encoder.encode(`\u0002${part}\0`);
+  if (!part.includes("\0")) return bytes;
+  const escaped = [...bytes.subarray(0, -1)].flatMap((b) => (b === END ? [END, ESCAPED] : b));
+  return Uint8Array.from([...escaped, END]);
 }
 
 function compareBytes(a: Uint8Array, b: Uint8Array): number {

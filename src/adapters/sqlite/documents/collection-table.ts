@@ -15,6 +15,7 @@ export class CollectionTable {
   readonly columns: string;
   /** The columns that `asStored` reads. */
   readonly storedColumns: string;
+  readonly find: string;
   readonly put: string;
   readonly remove: string;
   readonly form: DocumentForm;
@@ -25,6 +26,7 @@ export class CollectionTable {
     const others = ["doc", ...form.otherColumns];
     this.form = form;
     this.columns = ["key", "doc", ...form.bytesColumns].join(", ");
+    this.find = `SELECT ${this.columns} FROM ${this.name} WHERE key = ?`;
     const found = "key, quote(key) AS place, typeof(doc) AS kind, CAST(doc AS BLOB) AS doc";
     this.storedColumns = [found, ...form.otherColumns].join(", ");
     const marks = ["?", ...others.map(() => "?")].join(", ");

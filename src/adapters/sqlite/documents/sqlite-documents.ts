@@ -16,12 +16,7 @@ import {
 import { keyBytes, preparedIn } from "../../../ports/stored-documents.ts";
 import type { SqliteRow, SqliteValue } from "../driver/connection.ts";
 import type { SqliteDatabase } from "../driver/database.ts";
-import {
-  makeVersions,
-  raiseVersions,
-  readVersions,
-  versionSlotOf,
-} from "../driver/person-versions.ts";
+import { makeVersions, raiseVersions, readVersions } from "../driver/person-versions.ts";
 import type { SqliteBody } from "../driver/run-body.ts";
 import { BodyTables } from "../tables/body-tables.ts";
 import type { RowBinder } from "../tables/row-binder.ts";
@@ -152,10 +147,7 @@ class SqliteTransaction implements Transaction {
   }
 
   #answer(query: Query, isFirst: boolean): unknown {
-    if ("versionsOf" in query) {
-      const versions = readVersions(this.#database, new Set(query.versionsOf.map(versionSlotOf)));
-      return query.versionsOf.map((name) => versions.get(versionSlotOf(name)) ?? Number.NaN);
-    }
+    if ("versionsOf" in query) return readVersions(this.#database, query.versionsOf);
     if ("rowsOf" in query) {
       return "keys" in query
         ? readRowsWithKeys(this.#database, query.rowsOf, query.keys)
@@ -178,15 +170,11 @@ class SqliteTransaction implements Transaction {
   #byKeys(table: CollectionTable, keys: readonly Key[]): object[] {
     for (const key of keys) checkKey(key);
     const wanted = keys.length < 2 ? keys : keys.toSorted(compareKeys);
-    const sql = `SELECT ${table.columns} FROM ${table.name} WHERE key = ?`;
-    const found: object[] = [];
-    for (const [i, key] of wanted.entries()) {
-      const before = wanted[i - 1];
-      if (before !== undefined && compareKeys(before, key) === 0) continue;
-      const [row] = this.#database.all(sql, [keyBytes(key)]);
-      if (row !== undefined) found.push(table.documentOf(row));
-    }
-    return found;
+    return wanted.flatMap((key, i) => {
+      const isFirst = i === 0 || compareKeys(wanted[i - 1] ?? [], key) !== 0;
+      const rows = isFirst ? this.#database.all(table.find, [keyBytes(key)]) : [];
+      return rows.map((row) => table.documentOf(row));
+    });
   }
 
   #stretch(table: CollectionTable, columns: string, stretch: Stretch) {

@@ -61,10 +61,12 @@ export function raiseVersions(
 /** Within a read or a write. */
 export function readVersions(
   database: Pick<SqliteBody, "all">,
-  slots: Iterable<number>,
-): ReadonlyMap<number, number> {
-  const rows = database.all(READ, [JSON.stringify([...slots])]);
-  return new Map(rows.map(({ slot, version }) => [Number(slot), Number(version)]));
+  names: readonly string[],
+): readonly number[] {
+  const slots = names.map(versionSlotOf);
+  const rows = database.all(READ, [JSON.stringify(slots)]);
+  const versions = new Map(rows.map(({ slot, version }) => [slot, Number(version)]));
+  return slots.map((slot) => versions.get(slot) ?? Number.NaN);
 }
 
 /** The slot of a person's changes; the triggers compute it in SQL. */
