@@ -120,24 +120,6 @@ export class LookupProcessor {
     prepare: Prepare,
   ): Promise<readonly LookupOutcome[]> {
     const facts = new BatchFacts(calls);
-    try {
-      const committed = await this.#commitDecided(calls, facts, deadlineMs);
-      const { outcomes } = committed;
-      prepare(outcomes);
-      const confirmedAtMs = await this.#confirmLate(calls, facts, committed, deadlineMs);
-      return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
-    } catch (error) {
-      // The store may have been restored from a copy: its versions count again from there.
-      this.#reader.clear();
-      throw error;
-    }
-  }
-
-  async #commitDecided(
-    calls: readonly LookupCall[],
-    facts: BatchFacts,
-    deadlineMs: number,
-  ): Promise<Committed> {
     const limit = this.#limitOf(deadlineMs);
     const options = { name: "lookups.decide", isProven: true, limit } as const;
     let attempt: Committed | null = null;
@@ -148,9 +130,14 @@ export class LookupProcessor {
         return attempt;
       });
       this.#remember(facts, committed);
-      return committed;
+      const { outcomes } = committed;
+      prepare(outcomes);
+      const confirmedAtMs = await this.#confirmLate(calls, facts, committed, deadlineMs);
+      return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
     } catch (error) {
       this.#noteFailure(error, attempt);
+      // The store may have been restored from a copy: its versions count again from there.
+      this.#reader.clear();
       throw error;
     }
   }

@@ -130,7 +130,7 @@ export class AccountUsage {
   #passed: readonly KeyUse[] = [];
   told: readonly string[];
   readonly #stored: UsageDocument | undefined;
-  #window: CallWindow;
+  readonly #window: CallWindow;
 
   /** The usage of a document. An instance whose clock is a little behind counts at the last time written. */
   constructor(stored: UsageDocument | undefined, nowMs: number) {
@@ -166,18 +166,13 @@ export class AccountUsage {
     const own = (pages as readonly CallsDocument[]).filter(
       ({ kind, accountId }) => kind === "calls" && accountId === this.#stored?.accountId,
     );
-    const full = new Map(own.map(({ page, packed }) => [page, packed]));
-    this.#window = new CallWindow(this.#window.sums, full);
-    this.#window.settle(this.atMs);
+    this.#window.settle(this.atMs, new Map(own.map(({ page, packed }) => [page, packed])));
   }
 
   reading(callsPerMinute: number): MeterReading {
-    const { calls } = this.#window;
-    return {
-      minuteCalls: calls,
-      blockingMs: this.#window.blockingMs(callsPerMinute),
-      month: this.month,
-    };
+    const { calls: minuteCalls } = this.#window;
+    const blockingMs = this.#window.blockingMs(callsPerMinute);
+    return { minuteCalls, blockingMs, month: this.month };
   }
 
   count(calls: number): void {
@@ -210,10 +205,9 @@ export class AccountUsage {
     for (const { page, packed } of this.#window.filled) {
       tx.put(LOOKUP_LOG, { kind: "calls", accountId, page, packed });
     }
-    const left = new Set(fullPages(this.#window.sums));
-    const before = this.#stored === undefined ? [] : fullPages(this.#stored);
-    for (const page of before) {
-      if (!left.has(page)) tx.remove(LOOKUP_LOG, callsKey(accountId, page));
+    const left = fullPages(this.#window.sums);
+    for (const page of fullPages(this.#stored ?? NO_CALLS)) {
+      if (!left.includes(page)) tx.remove(LOOKUP_LOG, callsKey(accountId, page));
     }
     for (const use of this.#passed) tx.put(LOOKUP_LOG, { kind: "key_use", accountId, ...use });
     tx.put(LOOKUP_LOG, this.document(accountId));
@@ -260,8 +254,7 @@ export class UsageReader {
       needed.push(...keys);
       this.#notePages(accountId, keys);
     };
-    for (const { caller } of callers) {
-      const { accountId, limits } = caller;
+    for (const { accountId, limits } of callers.map(({ caller }) => caller)) {
       open(accountId, stored.get(accountId), limits.callsPerMinute);
     }
     for (const { accountId } of unanswered) {
@@ -269,10 +262,9 @@ export class UsageReader {
       // An account that was erased meanwhile has no count any more.
       if (document !== undefined) open(accountId, document, null);
     }
-    const known = new Set(
-      log.flatMap((doc) => (doc.kind === "calls" ? [`${doc.accountId} ${doc.page}`] : [])),
-    );
-    const lacked = needed.filter(([, id, page]) => !known.has(`${id} ${page}`));
+    const lacked = needed.filter(([, id, page]) => {
+      return !log.some((doc) => doc.kind === "calls" && doc.accountId === id && doc.page === page);
+    });
     const [others] = lacked.length === 0 ? [[]] : await tx.read({ from: LOOKUP_LOG, keys: lacked });
     for (const usage of usages.values()) usage.settle([...log, ...others]);
     return usages;

@@ -73,7 +73,7 @@ function pagesOver({ pages }: CallSums, endMs: number): number {
 /** The buckets of an account with the full pages that are needed. */
 export class CallWindow {
   #sums: CallSums;
-  readonly #full: ReadonlyMap<number, Uint8Array>;
+  #full: ReadonlyMap<number, Uint8Array>;
   /** Pages that became full here. */
   readonly #filled: FullPage[] = [];
 
@@ -97,7 +97,8 @@ export class CallWindow {
   }
 
   /** Drops the buckets that no longer count. Later buckets than now, of a clock that was ahead, get the present time. */
-  settle(nowMs: number): void {
+  settle(nowMs: number, full = this.#full): void {
+    this.#full = full;
     if (this.#sums.lastMs > nowMs) this.#rebuild((bucket) => Math.min(bucket.atMs, nowMs));
     const endMs = nowMs - MINUTE_WINDOW_MS;
     const { firstPage, pages, lastMs } = this.#sums;
