@@ -2,7 +2,7 @@
 import { AppError, storeTooLate } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
-import type { ConnectionInfo, RequestHandler } from "../ports/http/http.ts";
+import type { RequestHandler } from "../ports/http/http.ts";
 import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
 import { type Clock, type Ids, type Logger, type Timer, within } from "../ports/runtime/runtime.ts";
 import {
@@ -29,11 +29,9 @@ import { addConsoleHeaders } from "./page-security.ts";
 export interface AnsweringDeps {
   readonly clock: Clock;
   readonly timer: Timer;
-  readonly ids: Ids;
   readonly logger: Logger;
   readonly metrics: Metrics;
   readonly tracing: Tracing;
-  readonly browsers: BrowserSettings;
   readonly lifecycle: Lifecycle;
   /** Knows failures that are in the log already. */
   readonly damage: { isKnown(error: unknown): boolean };
@@ -53,11 +51,6 @@ export class Answering {
     this.#deps = deps;
     this.#tools = tools;
     this.#untraced = { ...tools, tracing: NO_TRACING };
-  }
-
-  receive(request: Request, connection: ConnectionInfo): Exchange {
-    const { browsers, ids } = this.#deps;
-    return new Exchange(request, { connection, browsers, ids });
   }
 
   /** Replies with the work of a route. `route`: its path with the names of parameters; null without one. Never rejects. */

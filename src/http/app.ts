@@ -4,11 +4,12 @@ import { AppError } from "../domain/shared/errors.ts";
 import { cutText } from "../domain/shared/text.ts";
 import type { Digest, Gzip } from "../ports/crypto/crypto.ts";
 import type { ConsoleFiles, DocsAssets, RequestHandler } from "../ports/http/http.ts";
+import type { Ids } from "../ports/runtime/runtime.ts";
 import type { ProbeDeps } from "../usecases/operations/health.ts";
 import type { Lookups } from "../usecases/reputation/lookups/look-up.ts";
 import { Answering, type AnsweringDeps } from "./answering.ts";
 import { MethodNotAllowed } from "./errors.ts";
-import type { Exchange } from "./exchange.ts";
+import { type BrowserSettings, Exchange } from "./exchange.ts";
 import { preflightReply, renewCookie } from "./guards/browser.ts";
 import type { Operation } from "./operation.ts";
 import { meRoutes } from "./routes/account/me-routes.ts";
@@ -29,6 +30,8 @@ import { runRoutes } from "./routes/sync/run-routes.ts";
 import { rowRoutes, tableRoutes } from "./routes/sync/table-routes.ts";
 
 interface AppDeps extends AnsweringDeps {
+  readonly ids: Ids;
+  readonly browsers: BrowserSettings;
   readonly digest: Digest;
   readonly gzip: Gzip;
   readonly docsAssets: DocsAssets;
@@ -46,7 +49,7 @@ const MAX_PATH_ECHO_CHARS = 200;
 
 /** Answers every request of both interfaces. Never rejects. */
 export function createRequestHandler(deps: AppDeps): RequestHandler {
-  const { reputation, logger } = deps;
+  const { reputation, logger, browsers, ids } = deps;
   const cookies = { accounts: reputation.accounts, logger };
   const answering = new Answering(deps, {
     ...deps,
@@ -55,7 +58,8 @@ export function createRequestHandler(deps: AppDeps): RequestHandler {
   const elysia = route(operationsOf(deps), answering);
   return (request, connection) => {
     // Elysia reads `url` and `method`, and hands the exchange on.
-    return elysia.handle(answering.receive(request, connection) as unknown as Request);
+    const exchange = new Exchange(request, { connection, browsers, ids });
+    return elysia.handle(exchange as unknown as Request);
   };
 }
 

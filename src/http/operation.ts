@@ -33,12 +33,12 @@ export function operation<
   const [method = "", path = ""] = described.at.split(" ");
   const readPath = readerOf(described.params);
   const readQuery = readerOf(described.query);
-  const readHeaders = headerReaderOf(described.headers);
+  const readHeaders = readerOf(described.headers, true);
   const kinds = described.replies as Readonly<Record<number, ReplyKind<unknown>>>;
-  const usual =
-    Object.keys(kinds)
-      .map(Number)
-      .find((status) => status < 300) ?? 200;
+  const good = Object.keys(kinds)
+    .map(Number)
+    .find((status) => status < 300);
+  const plain = { status: good ?? 200, headers: {} };
 
   async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
@@ -67,8 +67,8 @@ export function operation<
       const run = () => described.run(asked as never);
       const { tracing } = tools;
       const outcome: unknown = await (tracing.isOn ? tracing.inSpan(id, run) : run());
-      const answer = outcome instanceof Answer ? outcome : new Answer(usual, outcome);
-      const { status, value, headers: own } = answer;
+      const isAnswer = outcome instanceof Answer;
+      const { status, value, headers: own } = isAnswer ? outcome : { ...plain, value: outcome };
       const reply = await kinds[status]?.send(value, { exchange, tools, status, headers: own });
       if (reply === undefined) throw new Error(`${id} declares no reply with status ${status}`);
       if (cookieIdentity !== undefined) await tools.renewCookie(exchange, cookieIdentity, reply);
@@ -93,32 +93,18 @@ function oneText(text: string | null | undefined): readonly string[] {
   return text === null || text === undefined ? NO_TEXTS : [text];
 }
 
-/** Reads parameters into an object with the names of this code. */
-function readerOf(parameters: Parameters | undefined): Reader {
-  const names = Object.entries(parameters ?? NOTHING).map(([name, { type }]) => {
-    return { name, own: fieldName(name), isList: type === "array" };
+/** Reads parameters into an object with the names of this code; `isStrict`: those with an `enum` as `readSwitch`. */
+function readerOf(parameters: Parameters | undefined, isStrict = false): Reader {
+  const names = Object.entries(parameters ?? NOTHING).map(([name, { type, enum: words }]) => {
+    return { name, own: fieldName(name), isList: type === "array", words: isStrict && words };
   });
   if (names.length === 0) return () => NOTHING;
   return (get) => {
     const values: Record<string, readonly string[] | string | null> = {};
-    for (const { name, own, isList } of names) {
+    for (const { name, own, isList, words } of names) {
       const texts = get(name);
-      values[own] = isList ? texts : (texts[0] ?? null);
-    }
-    return values;
-  };
-}
-
-function headerReaderOf(parameters: Parameters | undefined): Reader {
-  const read = readerOf(parameters);
-  const switches = Object.entries(parameters ?? NOTHING).flatMap(([name, schema]) => {
-    const { enum: words } = schema as { readonly enum?: readonly string[] };
-    return words === undefined ? [] : [{ name, words }];
-  });
-  return (get) => {
-    const values = read(get);
-    for (const { name, words } of switches) {
-      Object.assign(values, { [name]: readSwitch(name, get(name)[0] ?? null, words) });
+      const [text = null] = texts;
+      values[own] = isList ? texts : words ? readSwitch(name, text, words) : text;
     }
     return values;
   };
