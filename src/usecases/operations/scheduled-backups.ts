@@ -1,7 +1,8 @@
 // Backups on a schedule, each made by one of the instances on a store. D-10.7.
 
-import { INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
+import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/errors.ts";
 import { formatMs } from "../../domain/shared/time.ts";
+import type { Registry } from "../../domain/sync/table/table.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
 import { isDue, type ScheduleDeps } from "../../repositories/kept-values.ts";
@@ -16,6 +17,7 @@ interface BackupPlan {
 }
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
+  readonly registry: Registry;
   readonly alerts: Alerts | null;
   readonly ids: Ids;
   readonly deploymentId: string;
@@ -88,7 +90,10 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { files, scheduleTimes, clock, logger, deploymentId } = deps;
+  const { files, scheduleTimes, clock, logger, deploymentId, copies, registry } = deps;
+  // An archive would be without the columns that it cannot read.
+  const [problem] = copies.backUp === undefined ? (registry.stopped?.values() ?? []) : [];
+  if (problem !== undefined) throw new AppError("schema_conflict", problem);
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
   const name = backupName(deploymentId, at);

@@ -4,7 +4,13 @@ import { mkdirSync, readdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { serviceEnv, startService } from "../../e2e/support/service-process.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
-import { onOneBackend, SQLITE_FILE } from "../support/backends.ts";
+import {
+  connectSql,
+  onBackends,
+  onOneBackend,
+  POSTGRESQL,
+  SQLITE_FILE,
+} from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
 import { startApp } from "../support/sync-app.ts";
 
@@ -93,4 +99,44 @@ test("D-10.7 a backup that fails is one line of the log and an alert", async () 
       "repsync_backup_age_seconds",
     ),
   ).toBeNull();
+});
+
+onBackends([SQLITE_FILE, POSTGRESQL], "a scheduled backup", (backend) => {
+  test("D-10.7, D-14.6 of a table with a renamed column has all of it, or fails", async () => {
+    const folder = join(makeTempFolder(), "backups");
+    const STORAGE_URL = await backend.makeUrl();
+    const columns = { name: { type: "text" }, price: { type: "numeric" } } as const;
+    const app = await startApp({
+      tables: { items: { upsert_key: ["name"], columns } },
+      env: {
+        ...{
+          STORAGE_URL,
+          BACKUP_SCHEDULE: EVERY_SECOND,
+          BACKUP_FOLDER: folder,
+          BACKUP_KEEP: "100",
+        },
+        ...{ WEBHOOK_URL: "http://127.0.0.1:9/", WEBHOOK_SECRET: "s".repeat(32) },
+      },
+    });
+    mkdirSync(folder, { recursive: true });
+    await app.push("items", { records: [{ name: "a", price: "1.50" }] });
+    await connectSql(STORAGE_URL).unsafe("alter table items rename column price to cost");
+    await app.lookAtRegistry();
+    const before = readdirSync(folder).length;
+    if (backend === POSTGRESQL) {
+      const pending = () => metric(app, "repsync_alerts_pending");
+      await pollUntil("an alert", async () => ((await pending()) ?? 0) > 0);
+      return;
+    }
+    // The first may have begun before.
+    const made = () =>
+      readdirSync(folder)
+        .filter((name) => OURS.test(name))
+        .sort();
+    await pollUntil("two backups", async () => made().length > before + 1);
+    const rows = await connectSql(
+      `sqlite:${join(folder, made().at(-1) ?? "")}`,
+    )`select * from items`;
+    expect([...rows]).toEqual([{ name: "a", cost: "1.50" }]);
+  });
 });
