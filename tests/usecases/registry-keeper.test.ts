@@ -94,9 +94,11 @@ test("D-14.6 a table that cannot be prepared keeps no other from it, and each ha
   refusals = {};
   await keeper.look();
   expect([["a", "b", "c"].map(reason), keeper.problem]).toEqual([[null, null, null], null]);
-  refusals = { c: new AppError("store_unavailable", "down") };
+  disturbed = new Set(["a", "b", "c"]);
+  refusals = { b: new AppError("store_unavailable", "down"), c: refused("c is wrong") };
   await keeper.look();
-  expect([reason("c"), keeper.problem]).toEqual([null, "down; ask again in a moment"]);
+  expect([prepared.at(-1), reason("b"), reason("c")]).toEqual(["a", null, "c is wrong"]);
+  expect(keeper.problem).toStartWith("down; ask again in a moment\nc is wrong; docs/operating.md");
 });
 
 test("D-14.6 each problem is told once, of served tables beside one of the file too", async () => {

@@ -72,7 +72,7 @@ export class RegistryKeeper {
     if (registry === null) note(new AppError("invalid_request", problems.join("; ")));
     else await this.#takeUp(registry, (fresh) => this.#prepare(fresh)).catch(note);
     // Whatever the file says: those that are served need a look all the same.
-    await this.#prepareAgain().catch(note);
+    await this.#prepareAgain(note).catch(note);
     if (this.#stop.signal.aborted) return;
     const texts = new Set(
       errors.map((error) => (isAppError(error) ? error.text : INTERNAL_MESSAGE)),
@@ -112,8 +112,8 @@ export class RegistryKeeper {
     logger.info(`The registry was taken up: ${change.summary}`);
   }
 
-  /** Prepares the tables that another program has changed, each alone. One is not used while it cannot be prepared. */
-  async #prepareAgain(): Promise<void> {
+  /** Prepares the tables that another program has changed, each alone. One is not used while a start would refuse it. */
+  async #prepareAgain(note: (error: unknown) => void): Promise<void> {
     const { registry, storage, logger } = this.#deps;
     const { stopped } = registry;
     // Null while the store does not answer.
@@ -128,8 +128,8 @@ export class RegistryKeeper {
       try {
         await this.#prepare([table], true);
       } catch (error) {
-        if (!isAppError(error, "schema_conflict")) throw error;
-        stopped.set(name, error.message);
+        if (isAppError(error, "schema_conflict")) stopped.set(name, error.message);
+        else note(error);
         continue;
       }
       stopped.delete(name);
