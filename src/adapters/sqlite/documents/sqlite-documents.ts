@@ -54,13 +54,7 @@ export class SqliteDocuments implements DocumentStore {
   }
 
   async transact<T>({ limit }: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    const write = async (database: SqliteBody) => {
-      const tx = this.#begin(database);
-      const result = await body(tx);
-      tx.finish();
-      return result;
-    };
-    return await this.#database.writeBody(write, limit);
+    return await this.#database.writeBody((database) => body(this.#begin(database)), limit);
   }
 
   #begin(database: SqliteBody): SqliteTransaction {
@@ -89,8 +83,6 @@ class SqliteTransaction implements Transaction {
   readonly tables: BodyTables;
   readonly #database: SqliteBody;
   readonly #prepared: ReadonlyMap<string, CollectionTable>;
-  #pending: (readonly [sql: string, values: readonly SqliteValue[]])[] = [];
-  readonly #raised: (readonly string[] | "everybody")[] = [];
   #nowMs: number | null = null;
 
   constructor(
@@ -113,37 +105,26 @@ class SqliteTransaction implements Transaction {
   ): Promise<Answers<Queries>> {
     const isFirst = this.#nowMs === null;
     this.#nowMs ??= this.#database.nowMs();
-    this.#send();
     return queries.map((query) => this.#answer(query, isFirst)) as unknown as Answers<Queries>;
   }
 
   put<Doc extends object>(to: Collection<Doc>, doc: Doc): void {
     checkKey(to.keyOf(doc));
     const table = preparedIn(this.#prepared, to);
-    this.#pending.push([table.put, table.valuesOf(doc)]);
+    this.#database.run(table.put, table.valuesOf(doc));
   }
 
   remove(from: AnyCollection, key: Key): void {
     checkKey(key);
-    this.#pending.push([preparedIn(this.#prepared, from).remove, [keyBytes(key)]]);
+    this.#database.run(preparedIn(this.#prepared, from).remove, [keyBytes(key)]);
   }
 
   raise(names: readonly string[] | "everybody"): void {
-    this.#raised.push(names);
+    raiseVersions(this.#database, names);
   }
 
   async turn(): Promise<void> {
     await this.#database.turn();
-  }
-
-  finish(): void {
-    this.#send();
-    for (const names of this.#raised) raiseVersions(this.#database, names);
-  }
-
-  #send(): void {
-    for (const [sql, values] of this.#pending) this.#database.run(sql, values);
-    this.#pending = [];
   }
 
   #answer(query: Query, isFirst: boolean): unknown {

@@ -15,7 +15,7 @@ import {
 import { Checkpoints, type DatabaseFile, type OpenFile, openFile } from "./database-file.ts";
 import { type FailureKind, isDamage, recordReason, storeError } from "./errors.ts";
 import {
-  type BodyTools,
+  type BodyHost,
   nextTurn,
   runBody,
   type SqliteBody,
@@ -44,7 +44,7 @@ export interface SqliteOptions {
  * process; it runs again when the file was busy. Only a body gives others turns: reads then go by another connection, which sees
  * the file as it was before, and writes wait in a queue.
  */
-export class SqliteDatabase implements SqliteWork {
+export class SqliteDatabase implements SqliteWork, BodyHost {
   /** Names of tables that another program made, as of the last preparation. */
   readonly foreignTables = new Set<string>();
   /** Called with each failure of a damaged file. */
@@ -135,7 +135,7 @@ export class SqliteDatabase implements SqliteWork {
       this.#checkpoints.copyAt(PUSH_CHECKPOINT_PAGES);
     };
     const end = new TimeLimit(endMs);
-    const body = { work, tools: this.#bodyTools(end, onRows) };
+    const body = { work, host: this, end, onRows };
     return this.#queue.run(end, () =>
       this.#retried(
         () => kind,
@@ -162,7 +162,7 @@ export class SqliteDatabase implements SqliteWork {
     const limit = new TimeLimit(triesMs);
     const [queue, connection] =
       this.#bodyReader === null ? [this.#queue, this.#writer] : [this.#readQueue, this.#bodyReader];
-    const body = { work, tools: this.#bodyTools(new TimeLimit(endMs), () => {}) };
+    const body = { work, host: this, end: new TimeLimit(endMs), onRows: () => {} };
     return queue.run(limit, () =>
       this.#retried(UNAVAILABLE, limit, () => runBody(connection, "BEGIN", body)),
     );
@@ -238,23 +238,9 @@ export class SqliteDatabase implements SqliteWork {
     return { triesMs: this.#busyDeadlineMs, endMs: this.#busyDeadlineMs };
   }
 
-  #bodyTools(end: TimeLimit, onRows: () => void): BodyTools {
-    return {
-      work: this,
-      turns: () => this.turns(),
-      isOpen: () => !this.#isClosed,
-      goOn: () => {
-        this.#assertOpen();
-        if (end.signal.aborted)
-          throw new AppError("store_unavailable", "The database took too long");
-      },
-      onRows,
-      onLongWrite: async () => {
-        this.#checkpoints.beginLongWrite();
-        await this.#file?.syncLog();
-      },
-      onCommit: (tables) => this.states.note(tables),
-    };
+  async onLongWrite(): Promise<void> {
+    this.#checkpoints.beginLongWrite();
+    await this.#file?.syncLog();
   }
 
   async #retried<T>(
@@ -264,7 +250,7 @@ export class SqliteDatabase implements SqliteWork {
   ): Promise<T> {
     try {
       return await whileBusy(this.#writer.driver, limit, async () => {
-        this.#assertOpen();
+        this.assertOpen();
         return await work();
       });
     } catch (error) {
@@ -275,7 +261,11 @@ export class SqliteDatabase implements SqliteWork {
     }
   }
 
-  #assertOpen(): void {
-    if (this.#isClosed) throw new AppError("store_unavailable", "The database is closed");
+  get isOpen(): boolean {
+    return !this.#isClosed;
+  }
+
+  assertOpen(): void {
+    if (!this.isOpen) throw new AppError("store_unavailable", "The database is closed");
   }
 }

@@ -8,6 +8,7 @@ import type {
   SqliteRow,
   SqliteStatement,
   SqliteValue,
+  TableStates,
 } from "./connection.ts";
 import { isBusy } from "./errors.ts";
 
@@ -39,19 +40,24 @@ export interface SqliteBody extends SqliteWork {
 /** Waits within a body. No other work uses the connection meanwhile. */
 type Pause = (wait: () => Promise<void>) => Promise<void>;
 
-export interface BodyTools {
-  readonly work: Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul">;
+/** The database of a body. */
+export interface BodyHost
+  extends Pick<SqliteWork, "nowMs" | "recordReason" | "foreignTables" | "cutsTextAtNul"> {
+  readonly states: Pick<TableStates, "note">;
+  /** False once the database is closed, maybe during a turn. */
+  readonly isOpen: boolean;
+  assertOpen(): void;
   /** Begins the first turn of work on many rows. */
   turns(): Turns;
-  /** False once the database is closed, maybe during a turn. */
-  isOpen(): boolean;
-  /** Throws after a turn when the database was closed, or the time of the call is over. */
-  goOn(): void;
-  onRows(): void;
   /** To be called in the pauses of a long write. */
   onLongWrite(): Promise<void>;
-  /** To be called right before the commit. */
-  onCommit(tables: readonly string[]): void;
+}
+
+interface BodyCall<T> {
+  readonly work: (body: SqliteBody) => Promise<T>;
+  readonly host: BodyHost;
+  readonly end: TimeLimit;
+  onRows(): void;
 }
 
 /**
@@ -61,7 +67,7 @@ export interface BodyTools {
 export async function runBody<T>(
   connection: OpenConnection,
   begin: "BEGIN" | "BEGIN IMMEDIATE",
-  { work, tools }: { work: (body: SqliteBody) => Promise<T>; tools: BodyTools },
+  { work, host, end, onRows }: BodyCall<T>,
 ): Promise<T> {
   connection.run(begin);
   const changed = new Set<string>();
@@ -81,7 +87,8 @@ export async function runBody<T>(
     clearImmediate(watch);
     try {
       await wait();
-      tools.goOn();
+      host.assertOpen();
+      if (end.signal.aborted) throw new AppError("store_unavailable", "The database took too long");
     } finally {
       if (state === "having a turn") {
         state = "running";
@@ -94,25 +101,25 @@ export async function runBody<T>(
     return connection.statement(sql);
   };
   const body: SqliteBody = {
-    nowMs: () => tools.work.nowMs(),
-    recordReason: (error) => tools.work.recordReason(error),
-    foreignTables: tools.work.foreignTables,
-    cutsTextAtNul: tools.work.cutsTextAtNul,
+    nowMs: () => host.nowMs(),
+    recordReason: (error) => host.recordReason(error),
+    foreignTables: host.foreignTables,
+    cutsTextAtNul: host.cutsTextAtNul,
     statement,
     all: (sql, values = []) => statement(sql).all(values),
     run: (sql, values = []) => statement(sql).run(values),
     turn: () => pause(nextTurn),
-    inSteps: (steps) => runSteps(steps, tools, pause),
-    beginRows: () => tools.onRows(),
+    inSteps: (steps) => runSteps(steps, host, pause),
+    beginRows: onRows,
     noteChanged: (tableName) => changed.add(tableName),
   };
   try {
     const result = await Promise.race([work(body), waits.promise]);
-    if (changed.size > 0) tools.onCommit([...changed]);
+    if (changed.size > 0) host.states.note([...changed]);
     connection.run("COMMIT");
     return result;
   } catch (error) {
-    if (tools.isOpen() && connection.driver.isInTransaction) connection.run("ROLLBACK");
+    if (host.isOpen && connection.driver.isInTransaction) connection.run("ROLLBACK");
     throw error;
   } finally {
     state = "over";
@@ -135,10 +142,10 @@ const LONG_STEP_MS = 100;
 /** Does the steps of a write, with pauses for others, and returns the result of the last step. */
 async function runSteps<T>(
   steps: Steps<T>,
-  tools: Pick<BodyTools, "turns" | "onLongWrite">,
+  host: Pick<BodyHost, "turns" | "onLongWrite">,
   pause: Pause,
 ): Promise<T> {
-  const turns = tools.turns();
+  const turns = host.turns();
   let count = 0;
   let step = steps.next();
   for (; !step.done; step = steps.next()) {
@@ -146,7 +153,7 @@ async function runSteps<T>(
     if (!isMany && !turns.isOver) continue;
     const isLong = isMany || turns.elapsedMs >= LONG_STEP_MS;
     await pause(async () => {
-      if (isLong) await tools.onLongWrite();
+      if (isLong) await host.onLongWrite();
       await turns.next();
     });
   }
