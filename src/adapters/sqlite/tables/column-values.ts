@@ -11,23 +11,14 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The declared type, which gives the affinity: TEXT where SQLite must not turn digits into a number. */
-export function declaredType(column: Column): "TEXT" | "INTEGER" | "REAL" {
-  switch (column.type) {
-    case "integer":
-    case "boolean":
-      return "INTEGER";
-    case "bigint":
-      return column.isKey ? "INTEGER" : "TEXT";
-    case "real":
-      return "REAL";
-    default:
-      return "TEXT";
-  }
+export function declaredType({ type, isKey }: Column): "TEXT" | "INTEGER" | "REAL" {
+  const isInteger = type === "integer" || type === "boolean" || (type === "bigint" && isKey);
+  return isInteger ? "INTEGER" : type === "real" ? "REAL" : "TEXT";
 }
 
 /** Encodes values of a column for binding. An INTEGER beyond ±(2^53-1) is bound as digits, which INTEGER affinity converts. */
-export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValue {
-  const encode = typeEncoder(column);
+export function valueEncoder({ type, isKey }: Column): (value: ColumnValue) => SqliteValue {
+  const encode = type === "bigint" && isKey ? encodeKeyDigits : ENCODERS[type];
   return (value) => {
     if (value === null) return null;
     const encoded = encode(value);
@@ -36,27 +27,23 @@ export function valueEncoder(column: Column): (value: ColumnValue) => SqliteValu
   };
 }
 
-/** Encodes values that fit the column; undefined for others. */
-function typeEncoder(
-  column: Column,
-): (value: Exclude<ColumnValue, null>) => SqliteValue | undefined {
-  switch (column.type) {
-    case "bigint":
-      if (!column.isKey) return (value) => storedText("bigint", value);
-      return (value) => (typeof value === "string" ? int64Digits(value) : undefined);
-    case "integer":
-      return encodeInteger;
-    case "real":
-      return encodeReal;
-    case "boolean":
-      return (value) => (typeof value === "boolean" ? Number(value) : undefined);
-    case "text":
-    case "numeric":
-    case "datetime":
-    case "date":
-    case "json":
-      return (value) => storedText(column.type, value);
-  }
+type Encode = (value: Exclude<ColumnValue, null>) => SqliteValue | undefined;
+
+/** Encode values that fit a column; undefined for others. */
+const ENCODERS: Readonly<Record<Column["type"], Encode>> = {
+  integer: encodeInteger,
+  real: encodeReal,
+  boolean: (value) => (typeof value === "boolean" ? Number(value) : undefined),
+  bigint: (value) => storedText("bigint", value),
+  numeric: (value) => storedText("numeric", value),
+  text: (value) => storedText("text", value),
+  datetime: (value) => storedText("datetime", value),
+  date: (value) => storedText("date", value),
+  json: (value) => storedText("json", value),
+};
+
+function encodeKeyDigits(value: ColumnValue): SqliteValue | undefined {
+  return typeof value === "string" ? int64Digits(value) : undefined;
 }
 
 function encodeInteger(value: ColumnValue): SqliteValue | undefined {
@@ -100,36 +87,28 @@ function readExpression(column: Column, cutsTextAtNul: boolean): string {
 export function decodeRows(rows: SqliteRow[], columns: readonly Column[]): Row[] {
   const decoded = rows as Record<string, ColumnValue | Uint8Array>[];
   for (const { name, type } of columns) {
-    const decode = typeDecoder(type);
+    const decode = DECODERS[type];
     for (const row of decoded) {
       const value = row[name];
       if (value === null || value === undefined) continue;
       if (typeof value === "object") row[name] = decodeBlob(value as Uint8Array);
-      else if (decode !== null) row[name] = decode(value as string | number);
+      else if (decode !== undefined) row[name] = decode(value as string | number);
     }
   }
   return decoded as Row[];
 }
 
-/** Decodes values that are neither NULL nor BLOB; null where none needs decoding. */
-function typeDecoder(type: Column["type"]): ((value: string | number) => ColumnValue) | null {
-  switch (type) {
-    case "text":
-    case "numeric":
-    case "bigint":
-      return null;
-    case "real":
-      return (value) => (value === Infinity || value === -Infinity ? String(value) : value);
-    case "integer":
-      return (value) => (typeof value === "string" ? decodeDigits(value) : value);
-    case "boolean":
-      return (value) => (typeof value === "number" ? value !== 0 : value);
-    case "datetime":
-    case "date":
-    case "json":
-      return (value) => readStoredText(type, String(value));
-  }
-}
+type Decode = (value: string | number) => ColumnValue;
+
+/** Decode values that are neither NULL nor BLOB. */
+const DECODERS: Readonly<Partial<Record<Column["type"], Decode>>> = {
+  real: (value) => (value === Infinity || value === -Infinity ? String(value) : value),
+  integer: (value) => (typeof value === "string" ? decodeDigits(value) : value),
+  boolean: (value) => (typeof value === "number" ? value !== 0 : value),
+  datetime: (value) => readStoredText("datetime", String(value)),
+  date: (value) => readStoredText("date", String(value)),
+  json: (value) => readStoredText("json", String(value)),
+};
 
 function decodeDigits(text: string): ColumnValue {
   return int64Digits(text) === undefined ? text : rawNumber(text);
