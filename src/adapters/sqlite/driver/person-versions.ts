@@ -75,9 +75,9 @@ export function versionSlotOf(username: string): number {
   const text = username.toWellFormed().split("\0", 1)[0] ?? "";
   const chars = [...text];
   let sum = chars.length * LENGTH_FACTOR;
-  for (let i = 0; i < FIRST_CHARS; i++) sum += codeOf(chars[i]) * (FACTORS[i] ?? 0);
-  for (let i = 0; i < LAST_CHARS; i++) {
-    sum += codeOf(chars[chars.length - 1 - i]) * (FACTORS[FIRST_CHARS + i] ?? 0);
+  for (const [i, factor] of FACTORS.entries()) {
+    const char = chars.at(i < FIRST_CHARS ? i : FIRST_CHARS - 1 - i);
+    sum += (char?.codePointAt(0) ?? 0) * factor;
   }
   return Math.floor(sum / 2 ** DROPPED_BITS) % SLOTS;
 }
@@ -87,10 +87,6 @@ function powersOf(base: number, prime: number, count: number): readonly number[]
   const powers: number[] = [];
   for (let power = base; powers.length < count; power = (power * base) % prime) powers.push(power);
   return powers;
-}
-
-function codeOf(char: string | undefined): number {
-  return char?.codePointAt(0) ?? 0;
 }
 
 /** `versionSlotOf` as SQL; null for null. */

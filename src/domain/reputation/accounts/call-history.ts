@@ -79,12 +79,9 @@ function addCalls(text: string, { calls, denied }: AccountUse, nowMs: number): s
   const oldest = dateOf(nowMs - (KEPT_DAYS - 1) * DAY_MS);
   // A day later than today is one of a clock that was wrong.
   const kept = readDays(text).filter(({ date }) => date >= oldest && date <= today);
-  const last = kept.at(-1);
-  const isBegun = last?.date === today;
-  const before = isBegun ? last : { calls: 0, denied: 0 };
-  const days = isBegun ? kept.slice(0, -1) : kept;
-  const now = { date: today, calls: before.calls + calls, denied: before.denied + denied };
-  return [...days, now].map((day) => `${day.date}:${day.calls}:${day.denied}`).join();
+  const before = kept.at(-1)?.date === today ? kept.pop() : undefined;
+  const now = [today, (before?.calls ?? 0) + calls, (before?.denied ?? 0) + denied].join(":");
+  return [...kept.map((day) => `${day.date}:${day.calls}:${day.denied}`), now].join();
 }
 
 function readDays(text: string): readonly DayCalls[] {

@@ -1,5 +1,6 @@
 // The calls of the last minute, packed. A bucket has the calls of one millisecond, in a few bytes. Buckets lie in pages: the last
 // page is kept with the sums, each full page apart. So a batch writes little, whatever the plan. D-6.4.
+import { joinBytes } from "../../shared/bytes.ts";
 import { MINUTE_WINDOW_MS } from "../../shared/limits.ts";
 
 /** Of the buckets of a page that still count: the time of the first, and the calls of all. */
@@ -131,17 +132,10 @@ export class CallWindow {
       this.#sums = { ...this.#sums, pages: [...pages, [atMs, calls]], lastMs: atMs, packed: begun };
       return;
     }
-    const added = [...leb128(atMs - lastMs), ...leb128(calls)];
-    const longer = new Uint8Array(packed.length + added.length);
-    longer.set(packed);
-    longer.set(added, packed.length);
-    const grown: PageSum = [last[0], last[1] + calls];
-    this.#sums = {
-      ...this.#sums,
-      pages: [...pages.slice(0, -1), grown],
-      lastMs: atMs,
-      packed: longer,
-    };
+    const added = Uint8Array.from([...leb128(atMs - lastMs), ...leb128(calls)]);
+    const longer = joinBytes([packed, added]);
+    const grown = pages.with(-1, [last[0], last[1] + calls]);
+    this.#sums = { ...this.#sums, pages: grown, lastMs: atMs, packed: longer };
   }
 
   /** Takes calls of a moment away, as many as it has. Needs all full pages. */

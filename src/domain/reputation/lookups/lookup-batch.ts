@@ -123,8 +123,7 @@ export function resolveCallers<Caller extends LookupCaller>(
     if (caller === null || problem !== null) {
       return { kind: "key_refused", problem: problem ?? "api_key_invalid", nowMs };
     }
-    const account = asking.get(caller.accountId) ?? { caller, calls: 0 };
-    asking.set(caller.accountId, account);
+    const account = asking.getOrInsert(caller.accountId, { caller, calls: 0 });
     return { call, caller, index: account.calls++ };
   });
   return { resolved, asking: [...asking.values()] };
@@ -175,11 +174,11 @@ function noteUse(
   { accountId, key }: LookupCaller,
   { code }: LookupDecision,
 ): void {
-  const use = uses.get(accountId) ?? { accountId, calls: 0, denied: 0, keyIds: new Set() };
+  const begin = () => ({ accountId, calls: 0, denied: 0, keyIds: new Set<string>() });
+  const use = uses.getOrInsertComputed(accountId, begin);
   use.calls++;
   if (code !== null) use.denied++;
   use.keyIds.add(key.id);
-  uses.set(accountId, use);
 }
 
 /** Why a caller may not ask now; null when it may. D-5.8, D-8.8. */
