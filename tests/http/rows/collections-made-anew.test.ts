@@ -103,6 +103,22 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
     });
   }
 
+  test("D-14.6 a view in its place keeps no other table with deletes from being prepared", async () => {
+    const { local, db } = await startEnds(DELETED);
+    await db.renameCollection("items", "items_old");
+    await db.createCollection("items", { viewOn: "items_old", pipeline: [] });
+    await local.lookAtRegistry();
+    const added = { ...jsonBody({ entry: DELETED }), method: "PUT" };
+    expect((await local.ask("/tables/more", added)).status).toBe(201);
+    await db.collection("more").drop();
+    await db.collection("more").insertOne({ k: "a", at: null });
+    await local.lookAtRegistry();
+    expect((await local.push("more", { records: [{ k: "b" }] })).json["upserted"]).toBe(1);
+    expect((await local.ask("/overview")).json["registry_problem"]).toStartWith(
+      'Table "items": its name belongs to a view',
+    );
+  });
+
   for (const [what, options] of [
     ["capped", { capped: true, size: 100_000 }],
     ["that tells no letter case", { collation: { locale: "en", strength: 2 } }],

@@ -1,6 +1,13 @@
 // Reads the change stream on the recording instance, and commits the tombstones of a piece with the place behind it: an event is
 // recorded once, whoever reads it.
-import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
+import {
+  type ClientSession,
+  type CollectionInfo,
+  type Db,
+  MongoServerError,
+  type ObjectId,
+  Timestamp,
+} from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
@@ -240,11 +247,11 @@ function startOf({ token, tables }: RecorderState): StreamStart {
 
 // Without a pre-image the event of a delete names no key. Collections keep pre-images on request, from MongoDB 6.0 on.
 
-/** Has a collection keep pre-images, unless it does or does not exist. Throws `schema_conflict` when MongoDB refuses. */
+/** Has a collection keep pre-images, unless it does, or is none. Throws `schema_conflict` when MongoDB refuses. */
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {
-  const [collection] = await db.listCollections({ name: tableName }).toArray();
-  if (collection === undefined || !("options" in collection)) return;
-  if (collection.options["changeStreamPreAndPostImages"]?.enabled === true) return;
+  const [found] = await db.listCollections<CollectionInfo>({ name: tableName }).toArray();
+  if (found?.type !== "collection") return;
+  if (found.options?.["changeStreamPreAndPostImages"]?.enabled === true) return;
   try {
     await db.command({ collMod: tableName, changeStreamPreAndPostImages: { enabled: true } });
   } catch (error) {
