@@ -21,6 +21,7 @@ import type {
   SentTombstone,
   StatusReply,
 } from "../../ports/tables/remote-peer.ts";
+import { invalidReply } from "./errors.ts";
 import type { Reply } from "./exchange.ts";
 import {
   arrayOf,
@@ -93,6 +94,11 @@ export async function readPushResult(
 ): Promise<PushResult> {
   const { records, deleted = [], isGuarded, isForced, isDeletesDryRun = false } = request;
   const fields = await ReplyFields.of(reply);
+  if (isDeletesDryRun && fields.readOptional("deleted", COUNT).deleted === undefined) {
+    const problem =
+      "X-Sync-Dry-Run did not arrive; let proxies pass headers that begin with X-Sync-";
+    throw invalidReply(reply.label, { problem });
+  }
   const upserted = fields.read("upserted", COUNT);
   const result: PushResult = {
     table: fields.read("table", TEXT),

@@ -203,6 +203,8 @@ export async function sendTombstones(
   isDeletesDryRun: boolean,
 ): Promise<Required<Pick<PushResult, "deleted" | "errorCount">>> {
   const { deps, run, table } = transfer;
+  // A gateway that drops the header would make a push of the question: the reply to none tells them apart.
+  if (isDeletesDryRun && tombstones.length > 0) await sendTombstones(transfer, [], true);
   const sent = { records: [], deleted: tombstones, isDeletesDryRun, syncTimestamp: run.startedAt };
   const reply = await pushAtOnce(transfer, sent, tombstones.length);
   if (!(reply instanceof RemotePeerError)) {

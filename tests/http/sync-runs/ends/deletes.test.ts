@@ -9,6 +9,7 @@ import { isPostgres } from "../../stores/support/raw-store.ts";
 import { type Backend, connectSql, onEveryBackend } from "../../support/backends.ts";
 import { SYNC_KEY } from "../../support/sync-app.ts";
 import { startForeignServer } from "../support/foreign-server.ts";
+import { startForwarder } from "../support/forwarder.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
 afterEach(() => {
@@ -150,6 +151,29 @@ onEveryBackend("deletes", (backend) => {
     expect(await keys(local)).toEqual(["a", "b", "c"]);
     expect((await run(local.app, { max_deletes: 2 })).json).toMatchObject({ deleted_here: 2 });
     expect(await keys(local)).toEqual(["c"]);
+  });
+
+  test("D-7.6.4 no row is deleted for a question whose header a gateway drops", async () => {
+    const gateway = startForwarder();
+    const remote = await startEnd(backend);
+    gateway.target = remote.app.url;
+    const local = await startEnd(backend, gateway.url);
+    await fill(local.app, ["a", "b", "c"]);
+    expect((await run(local.app)).json).toMatchObject({ status: "success" });
+    await deleteElsewhere(local, "a", "b");
+    gateway.drops = ["X-Sync-Dry-Run"];
+    for (const more of [{ dry_run: true }, { max_deletes: 1 }]) {
+      const refused = await run(local.app, more);
+      expect([refused.status, refused.json["error"]]).toEqual([
+        500,
+        expect.stringContaining("X-Sync-Dry-Run"),
+      ]);
+    }
+    expect(await keys(remote)).toEqual(["a", "b", "c"]);
+    gateway.drops = [];
+    const counted = await run(local.app, { dry_run: true });
+    expect(counted.json).toMatchObject({ status: "success", deleted_there: 2 });
+    expect(await keys(remote)).toEqual(["a", "b", "c"]);
   });
 
   test("D-7.6.4 runs right after the first start go on where the clock is behind the store's", async () => {

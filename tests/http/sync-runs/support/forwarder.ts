@@ -7,6 +7,8 @@ export interface Forwarder {
   readonly seen: string[];
   /** Where requests go, or each of them. */
   target: string | ((request: string) => string);
+  /** Names of request headers that it does not pass on. */
+  drops: readonly string[];
 }
 
 export function startForwarder(): Forwarder {
@@ -22,12 +24,13 @@ export function startForwarder(): Forwarder {
       const to = typeof target === "string" ? target : target(asked);
       const body = request.method === "POST" ? { body: await request.bytes() } : {};
       const { method, headers } = request;
+      for (const name of forwarder.drops) headers.delete(name);
       const init = { method, headers, decompress: false, ...body };
       const reply = await fetch(`${to}${pathname}${search}`, init);
       return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
     },
   });
   keepResource(() => server.stop(true));
-  const forwarder: Forwarder = { url: server.url.origin, seen: [], target: "" };
+  const forwarder: Forwarder = { url: server.url.origin, seen: [], target: "", drops: [] };
   return forwarder;
 }
