@@ -1,6 +1,6 @@
 // The page `Runs`: start, watch, cancel, history. D-9.4.
 import { expect, test } from "bun:test";
-import type { Backend } from "../http/support/backends.ts";
+import { type Backend, connectSql, SQLITE_FILE } from "../http/support/backends.ts";
 import { startHeldRemote } from "../http/sync-runs/support/held-remote.ts";
 import { notes, startPair, startRunApp } from "../http/sync-runs/support/run-apps.ts";
 import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
@@ -120,6 +120,20 @@ onConsole("the page Runs", (backend) => {
     const push = page.getByRole("row", { name: /^notes push/ });
     expect(await push.getByRole("cell").nth(1).textContent()).toBe("3");
     expect(await remote.rows("notes")).toEqual([]);
+    await expectGood();
+  });
+
+  test("D-9.4.1, D-14.6 a dry run says why it does not count a table", async () => {
+    const STORAGE_URL = await SQLITE_FILE.makeUrl();
+    const { local } = await startPair({ backend, env: { STORAGE_URL } });
+    await connectSql(STORAGE_URL).unsafe("alter table notes rename column body to text");
+    await local.lookAtRegistry();
+    const { page, expectGood } = await openConsole(local, local.admin, "/console/runs");
+    await page.getByLabel("Dry run", { exact: true }).check();
+    await page.getByRole("button", { name: "Start", exact: true }).click();
+    await page.getByText("Dry run: what would move").waitFor();
+    const text = await page.getByRole("alert").textContent();
+    expect(text).toContain('Table "notes": column "body" is missing in the database');
     await expectGood();
   });
 

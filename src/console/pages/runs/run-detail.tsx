@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import type { CompareRun, Run, SyncRun } from "../../api/interface.ts";
+import { RequestError } from "../../api/request-error.ts";
 import { ErrorNote } from "../../components/buttons.tsx";
 import { type Column, countColumn, DataTable } from "../../components/data-table.tsx";
 import { Card, Facts, PageHead, StatusBadge } from "../../components/notes.tsx";
@@ -46,6 +47,10 @@ export function RunDetail({ runId }: { readonly runId: string }) {
       <PageHead back={<a href="/console/runs">All runs</a>} shown={runId} />
       {!isDryRunGone && <ErrorNote error={error ?? streamError} />}
       {data !== null && !isGone && <ShownRun run={data} watched={watched} />}
+      {isDryRunGone &&
+        [...new Set(watched.failures)].map((detail) => (
+          <ErrorNote key={detail} error={new RequestError(0, { detail })} />
+        ))}
       {isDryRunGone && (
         <DataTable
           caption="Dry run: what would move"

@@ -118,6 +118,8 @@ export interface WatchedRun {
   readonly comparison: Comparison | null;
   /** The retry that is waited for. */
   readonly retry: string | null;
+  /** Why tables failed. */
+  readonly failures: readonly string[];
   /** The last events in words, the newest last. */
   readonly lines: readonly string[];
 }
@@ -126,6 +128,7 @@ const NOTHING_TOLD: WatchedRun = {
   transfers: [],
   comparison: null,
   retry: null,
+  failures: [],
   lines: [],
 };
 
@@ -164,8 +167,11 @@ function advanced(watched: WatchedRun, event: WatchedEvent): WatchedRun {
     }
     case "done":
       return "direction" in event ? withChange(watched, event, { status: event.status }) : watched;
-    case "error":
-      return "direction" in event ? withChange(watched, event, { status: "failed" }) : watched;
+    case "error": {
+      const failures = [...watched.failures, `${event.table}: ${event.error}`];
+      const failed = { ...watched, failures };
+      return "direction" in event ? withChange(failed, event, { status: "failed" }) : failed;
+    }
     case "finished":
       return watched;
   }
