@@ -79,6 +79,14 @@ onBackends([MONGODB], "a collection that a migration changes", () => {
     await expectRows([local, remote], "a 2", "b 1", "c 1", "d 1", "e 1", "f 1");
   });
 
+  test("D-14.6 an index that a migration puts in the place of repsync's serves, under another name", async () => {
+    const { local, db } = await startEnds(ITEMS);
+    await db.collection("items").dropIndex("repsync_k");
+    await db.collection("items").createIndex({ k: 1 }, { unique: true });
+    await local.lookAtRegistry();
+    expect((await local.push("items", { records: [{ k: "d", at: null }] })).status).toBe(200);
+  });
+
   for (const [what, change, reason] of [
     [
       "a view",
