@@ -1,7 +1,7 @@
 // Records and tables that MongoDB itself refuses.
 
 import { describe, expect } from "bun:test";
-import type { Db } from "mongodb";
+import { type Db, Long } from "mongodb";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { isAppError } from "../../../../src/domain/shared/errors.ts";
@@ -150,6 +150,8 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
       { id: 8, name: "c", email: "3@x", at: AT },
     ]);
     expect(await documents.countDocuments({ other: true })).toBe(1);
+    await documents.insertOne({ email: "later, without a name" });
+    await TableUnderTest.prepare(await database.open(), PEOPLE);
   });
 
   it("D-2.4 numbers go on behind ids that came while the registry numbered nothing", async (database) => {
@@ -162,9 +164,10 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     });
     await (await TableUnderTest.prepare(storage, numbered)).write({ k: "a" });
     await (await TableUnderTest.prepare(storage, plain)).write({ k: "b", id: 5 });
+    await database.db.collection("items").insertOne({ k: "bb", id: Long.fromNumber(6) });
     const items = await TableUnderTest.prepare(storage, numbered);
     await items.write({ k: "c" });
-    expect(await items.column("id")).toEqual([1, 5, 6]);
+    expect(await items.column("id")).toEqual([1, 5, 6, 7]);
   });
 
   it("D-2.4 prepare() gives the hidden order of a timestamp in the key to rows of other programs", async (database) => {
