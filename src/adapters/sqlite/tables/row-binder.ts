@@ -17,6 +17,8 @@ interface RowShape {
   readonly stored: RowQuery;
   /** Place of the timestamp among the values; null without one. */
   readonly timePlace: number | null;
+  /** True when a changed row always has the time of its record. */
+  readonly writesTime: boolean;
 }
 
 interface RowQuery {
@@ -94,6 +96,8 @@ export class RowBinder {
     const table = this.#table;
     const placeOf = (name: string | null) => columns.findIndex((column) => column.name === name);
     const timePlace = placeOf(table.timestampColumn);
+    const { keyColumns, updateColumns } = table;
+    const written = updateColumns.length === 0 ? columns : [...keyColumns, ...updateColumns];
     const order = rowOrder(table, "stored", this.#foreign);
     const isNewer = `${order} < ?${timePlace + 1}`;
     const texts: Partial<Record<ConflictRule, string>> = {};
@@ -107,8 +111,9 @@ export class RowBinder {
         texts[conflict] ??= upsertSql(table, columns, conflict === "newer" ? isNewer : "");
         return texts[conflict];
       },
-      keyPlaces: table.keyColumns.map(({ name }) => placeOf(name)),
+      keyPlaces: keyColumns.map(({ name }) => placeOf(name)),
       timePlace: timePlace === -1 ? null : timePlace,
+      writesTime: timePlace !== -1 && written.some(({ name }) => name === table.timestampColumn),
     };
   }
 }

@@ -52,8 +52,6 @@ export class TableWrite {
   /** Null in a table without deletes. */
   readonly #tombstones: TombstoneWrites | null;
   readonly #isGuarded: boolean;
-  /** True when a changed row always has the time of its record. */
-  readonly #writesTime: boolean;
   /** `aheadLimit`, as a canonical time and as `repsync_order`. */
   readonly #aheadLimit: string;
   readonly #aheadOrder: string;
@@ -77,10 +75,6 @@ export class TableWrite {
     this.#isGuarded = rules.conflict === "newer" && isVersioned(table);
     this.#aheadLimit = aheadLimit(nowMs);
     this.#aheadOrder = zonelessFrom(table, this.#aheadLimit);
-    const { timestampColumn, keyColumns, updateColumns } = table;
-    const written = [...keyColumns, ...updateColumns];
-    this.#writesTime =
-      updateColumns.length === 0 || written.some(({ name }) => name === timestampColumn);
     this.#hasForeignTrigger = binder.hasForeignTrigger(database);
   }
 
@@ -251,8 +245,9 @@ export class TableWrite {
   #noteChanged(bound: BoundWrite): void {
     this.#changed++;
     if (this.#table.timestampColumn === null) return;
-    const hasTime = this.#writesTime && bound.shape.timePlace !== null;
-    const order = hasTime ? orderOf(bound) : (this.#buries.orderAt(keyOf(bound)) ?? "");
+    const order = bound.shape.writesTime
+      ? orderOf(bound)
+      : (this.#buries.orderAt(keyOf(bound)) ?? "");
     // A row without a time is read by every run anyway.
     if (order !== "") this.#earliestChanged = earlier(this.#earliestChanged, order);
   }
