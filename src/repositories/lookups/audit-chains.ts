@@ -163,14 +163,11 @@ export class OwnChain {
 
   /** Keys of the chain and of those in doubt: head, tail, and the place of the next block, which has to be empty. */
   get keys(): readonly Key[] {
-    const chains = [this.#chain, ...this.#doubts.map(({ written }) => written)];
-    return chains
-      .filter((one) => one !== null)
-      .flatMap(({ chainId, seq }) => [
-        ["head", chainId],
-        ["tail", chainId],
-        blockKey(chainId, seq + 1),
-      ]);
+    const known = [this.#chain, ...this.#doubts.map(({ written }) => written)];
+    const chains = known.filter((one) => one !== null);
+    return chains.flatMap(({ chainId, seq }): Key[] => {
+      return [["head", chainId], ["tail", chainId], blockKey(chainId, seq + 1)];
+    });
   }
 
   /** Accounts that calls in doubt were counted for. */
@@ -184,13 +181,9 @@ export class OwnChain {
    * process has changed the chain; the next batch begins another.
    */
   stateAt(found: readonly LookupLogDocument[]): ChainState {
-    const heads = new Map(
-      found.flatMap((doc) => (doc.kind === "head" ? [[doc.chainId, doc]] : [])),
-    );
-    const isHead = ({ chainId, seq, hash }: WrittenChain) => {
-      const head = heads.get(chainId);
-      return head?.seq === seq && head.hash === hash;
-    };
+    const heads = found.filter((doc) => doc.kind === "head");
+    const isHead = ({ chainId, seq, hash }: WrittenChain) =>
+      heads.some((head) => head.chainId === chainId && head.seq === seq && head.hash === hash);
     const happened = this.#doubts.filter(({ written }) => isHead(written));
     const chain = happened.at(-1)?.written ?? this.#chain;
     if (chain === null) return { chain, unanswered: [] };

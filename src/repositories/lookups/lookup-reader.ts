@@ -65,7 +65,7 @@ export class LookupReader {
     });
     if (hashes.length > 0) await this.#readCallers(at, facts, hashes);
     // Without a valid key no person is read.
-    if (!facts.hasCallers) return;
+    if (facts.accountIds.length === 0) return;
     const find = (name: string) => this.#people.get(name) ?? this.#absent.get(name);
     const names = usernames.filter((name) => {
       const found = people.get(name) ?? (stale.has(name) ? null : find(name));
@@ -225,17 +225,10 @@ export class BatchFacts {
     this.usernames = [...new Set(calls.map(({ username }) => username))];
   }
 
-  /** True when any of the keys is known to belong to an account. */
-  get hasCallers(): boolean {
-    return this.callers.values().some(({ value }) => value !== null);
-  }
-
-  /** The accounts of the callers, by the ids that the audit names them by. */
+  /** The accounts of the callers, by the ids that the audit names them by; one for each key. */
   get accountIds(): readonly string[] {
-    const ids = this.callers
-      .values()
-      .flatMap(({ value }) => (value === null ? [] : [value.accountId]));
-    return [...new Set(ids)];
+    const callers = [...this.callers.values()];
+    return callers.flatMap(({ value }) => value?.accountId ?? []);
   }
 
   /** The names whose versions prove what is held: owners, people, and the hashes of missing keys. */

@@ -243,24 +243,16 @@ export class UsageReader {
     );
     const usages = new Map<string, AccountUsage>();
     const needed: Key[] = [];
-    const open = (
-      accountId: string,
-      document: UsageDocument | undefined,
-      callsPerMinute: number | null,
-    ) => {
-      const usage = new AccountUsage(document, tx.nowMs);
+    const limits = new Map<string, number | null>();
+    for (const { caller } of callers) limits.set(caller.accountId, caller.limits.callsPerMinute);
+    // An account that was erased meanwhile has no count any more.
+    for (const { accountId } of unanswered) if (stored.has(accountId)) limits.set(accountId, null);
+    for (const [accountId, callsPerMinute] of limits) {
+      const usage = new AccountUsage(stored.get(accountId), tx.nowMs);
       usages.set(accountId, usage);
       const keys = usage.pages(callsPerMinute);
       needed.push(...keys);
       this.#notePages(accountId, keys);
-    };
-    for (const { accountId, limits } of callers.map(({ caller }) => caller)) {
-      open(accountId, stored.get(accountId), limits.callsPerMinute);
-    }
-    for (const { accountId } of unanswered) {
-      const document = stored.get(accountId);
-      // An account that was erased meanwhile has no count any more.
-      if (document !== undefined) open(accountId, document, null);
     }
     const lacked = needed.filter(([, id, page]) => {
       return !log.some((doc) => doc.kind === "calls" && doc.accountId === id && doc.page === page);

@@ -119,6 +119,7 @@ const GROUP = /^[0-9a-f]{1,4}$/i;
 export function addressGroup(address: string): string {
   const ipv4 = IPV4_IN_IPV6.exec(address)?.[1];
   if (ipv4 !== undefined) return ipv4;
+  if (!address.includes(":")) return address;
   const [withoutZone = ""] = address.split("%", 1);
   const groups = groupsOf(withoutZone);
   if (groups === null) return address;

@@ -196,7 +196,7 @@ const MIN_DECIDING_MS = 1_000;
 export class LookupQueue {
   readonly #deps: LookupQueueDeps;
   readonly #gatherMs: number;
-  #waiting: WaitingCall[] = [];
+  readonly #waiting: WaitingCall[] = [];
   /** `idle`: the next call starts a batch; `busy`: a batch is decided or about to be. */
   #state: "idle" | "busy" | Gathering = "idle";
 
@@ -223,8 +223,7 @@ export class LookupQueue {
 
   async #decideWaiting(): Promise<void> {
     this.#rejectLate();
-    const batch = this.#waiting.slice(0, MAX_LOOKUP_BATCH_CALLS);
-    this.#waiting = this.#waiting.slice(MAX_LOOKUP_BATCH_CALLS);
+    const batch = this.#waiting.splice(0, MAX_LOOKUP_BATCH_CALLS);
     const [first] = batch;
     if (first !== undefined) await this.#decideBatch(batch, first.deadlineMs);
     const isGathering = this.#gatherMs > 0 && this.#waiting.length < batch.length;
