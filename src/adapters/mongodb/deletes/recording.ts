@@ -1,13 +1,6 @@
 // Reads the change stream on the recording instance, and commits the tombstones of a piece with the place behind it: an event is
 // recorded once, whoever reads it.
-import {
-  type ClientSession,
-  type CollectionInfo,
-  type Db,
-  MongoServerError,
-  type ObjectId,
-  Timestamp,
-} from "mongodb";
+import { type ClientSession, type Db, MongoServerError, type ObjectId, Timestamp } from "mongodb";
 import { AppError } from "../../../domain/shared/errors.ts";
 import { compareDateTimes } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
@@ -249,9 +242,9 @@ function startOf({ token, tables }: RecorderState): StreamStart {
 
 /** Has a collection keep pre-images, unless it does, or is none. Throws `schema_conflict` when MongoDB refuses. */
 export async function keepPreImages(db: Db, tableName: string): Promise<void> {
-  const [found] = await db.listCollections<CollectionInfo>({ name: tableName }).toArray();
-  if (found?.type !== "collection") return;
-  if (found.options?.["changeStreamPreAndPostImages"]?.enabled === true) return;
+  const [collection] = await db.listCollections({ name: tableName, type: "collection" }).toArray();
+  if (collection === undefined || !("options" in collection)) return;
+  if (collection.options["changeStreamPreAndPostImages"]?.enabled === true) return;
   try {
     await db.command({ collMod: tableName, changeStreamPreAndPostImages: { enabled: true } });
   } catch (error) {
