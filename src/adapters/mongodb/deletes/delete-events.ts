@@ -146,9 +146,7 @@ export class EventReader {
   /** Null for a table that was not recorded at the time of the event. */
   #recordedTable(name: string | undefined, { clusterTime }: ChangeEvent): WatchedTable | null {
     const watched = this.#watched.get(name ?? "");
-    const recorded = watched?.recorded;
-    const isRecorded = recorded?.isOn === true && clusterTime.greaterThan(recorded.from);
-    return isRecorded ? (watched ?? null) : null;
+    return watched?.recorded && clusterTime.greaterThan(watched.recorded.from) ? watched : null;
   }
 }
 

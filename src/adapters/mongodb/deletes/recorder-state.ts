@@ -165,7 +165,8 @@ export class RecorderStates {
       const options = { session: tx };
       const state = await this.#states.findOne({ _id: STATE_ID, recorder }, options);
       if (state === null) throw new RecorderReplaced();
-      const begun = { token: null, barrier, tables: beginAll(state.tables, beginning) };
+      const tables = mapTables(state.tables, (table) => ({ ...table, ...beginning }));
+      const begun = { token: null, barrier, tables };
       await this.#states.updateOne({ _id: STATE_ID }, { $set: begun }, options);
       return { ...state, ...begun };
     });
@@ -264,10 +265,6 @@ function planTables(
     }
   }
   return { tables: planned, otherKeys, goesOn };
-}
-
-function beginAll(recorded: RecordedTables, beginning: Beginning): RecordedTables {
-  return mapTables(recorded, (table) => (table.isOn ? { ...table, ...beginning } : table));
 }
 
 function mapTables(

@@ -82,7 +82,7 @@ async function examineTable(db: Db, table: Table, rights: Rights): Promise<Exami
   const definition = await definitionsOf(db).findOne({ _id: table.name }, COMMITTED);
   const isForeign = exists && (definition?.is_foreign ?? hasRows);
   const all = exists && info.type === "collection" ? await collection.indexes() : [];
-  const former = hasRows ? [] : all.filter((index) => isOfFormerKey(index, table));
+  const former = all.filter((index) => isOfFormerKey(index, table));
   const indexes = all.filter((index) => !former.includes(index));
   const formerIndexes = former.flatMap(({ name }) => name ?? []);
   const hasIndex = findIndex({ table, indexes }, layoutOf(table).keyIndex) !== undefined;

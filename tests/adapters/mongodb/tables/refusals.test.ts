@@ -189,6 +189,7 @@ describe.skipIf(!mongoAvailable)("MongoDB refusals", () => {
     const columns = { day: { type: "date" }, v: { type: "integer" } } as const;
     const days = makeTable({ upsert_key: ["day"], columns }, "days");
     await database.db.collection("days").insertOne({ day: new Date("2024-05-01T00:00:00Z"), v: 1 });
+    await database.db.collection("days").createIndex({ day: 1 }, { unique: true });
     const storage = await database.open();
     await expect(storage.tables.prepare([days])).rejects.toMatchObject({
       kind: "schema_conflict",
