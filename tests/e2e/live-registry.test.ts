@@ -44,6 +44,7 @@ onEveryBackend("two processes with one registry file", (backend) => {
     expect((await other.pull("second")).json["total"]).toBe(1);
 
     write('{"tables": ');
+    for (const service of services) service.kill("SIGHUP");
     const told = /The registry has a problem: .*is not JSON: line 1, column 12/g;
     for (const service of services)
       await service.waitFor("error", ({ stderr }) => stderr().match(told));
@@ -59,6 +60,7 @@ onEveryBackend("two processes with one registry file", (backend) => {
 
     write(tables("second"));
     for (const service of services) {
+      service.kill("SIGHUP");
       await pollUntil("table that goes", async () => !(await serves(service, "first")));
       expect((await service.send("/metrics")).text).toContain("\nrepsync_registry_problem 0\n");
       expect(await service.stop()).toEqual({ code: 0, signal: null });

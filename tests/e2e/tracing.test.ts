@@ -147,22 +147,24 @@ onEveryBackend("traces", (backend) => {
 
 test("D-10.9 what the caller does not want, or this service's rate does not allow, is not sent", async () => {
   const receiver = startReceiver();
-  const plain = await startTraced(receiver);
+  const [plain, none, disabled, half] = await Promise.all([
+    startTraced(receiver),
+    startTraced(receiver, {
+      OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0",
+    }),
+    startTraced(receiver, { OTEL_SDK_DISABLED: "true" }),
+    startTraced(receiver, {
+      OTEL_SERVICE_NAME: "half",
+      OTEL_TRACES_SAMPLER: "traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.5",
+      OTEL_EXPORTER_OTLP_HEADERS: "api-key=from%20here",
+    }),
+  ]);
   await plain.send("/v1/health/live", { headers: PASSED });
-  const none = await startTraced(receiver, {
-    OTEL_TRACES_SAMPLER: "parentbased_traceidratio",
-    OTEL_TRACES_SAMPLER_ARG: "0",
-  });
   await none.send("/v1/health/live", { headers: SAMPLED });
-  const disabled = await startTraced(receiver, { OTEL_SDK_DISABLED: "true" });
   await disabled.send("/v1/health/live", { headers: SAMPLED });
   // A trace id that every rate keeps, again and again.
-  const half = await startTraced(receiver, {
-    OTEL_SERVICE_NAME: "half",
-    OTEL_TRACES_SAMPLER: "traceidratio",
-    OTEL_TRACES_SAMPLER_ARG: "0.5",
-    OTEL_EXPORTER_OTLP_HEADERS: "api-key=from%20here",
-  });
   const chosen = { traceparent: `00-${"0".repeat(31)}1-${CALLER}-01` };
   for (let i = 0; i < 40; i++) await half.send("/v1/health/live", { headers: chosen });
   await Promise.all([plain, none, disabled, half].map((service) => service.stop()));
