@@ -2,24 +2,12 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
-import { Binary, MongoClient } from "mongodb";
-import { BunPasswordHasher } from "../../src/adapters/bun/bun-password-hasher.ts";
-import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
-import { openBunSqlite } from "../../src/adapters/sqlite/driver/bun-driver.ts";
-import { SqliteStorage } from "../../src/adapters/sqlite/storage.ts";
-import { makeReputation } from "../../src/app/services.ts";
-import { COLLECTIONS } from "../../src/repositories/collections.ts";
-import { Secrets } from "../../src/repositories/kept-values.ts";
-import { LookupProcessor } from "../../src/repositories/lookups/lookup-processor.ts";
-import { readReputationSecrets } from "../../src/usecases/reputation/accounts/secrets.ts";
-import { createAdministrator } from "../../src/usecases/reputation/accounts/sign-up.ts";
+import { SystemTimer } from "../../src/adapters/system/system.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
+import { lookUp, Person } from "../http/reputation/people.ts";
 import { onOneBackend } from "../http/support/backends.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource } from "../http/support/resources.ts";
-import { accountDeps } from "../support/account-deps.ts";
-import { makeRegistry } from "../support/rows/make-table.ts";
-import { forgetful } from "../support/value-caches.ts";
+import { startApp } from "../http/support/sync-app.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { PASSWORD, PEOPLE, startBeside } from "./support/start-beside.ts";
@@ -64,23 +52,36 @@ onOneBackend("repsync beside a service", (backend) => {
     expect(verified).toMatchObject({ code: 0, json: { status: "whole", records: 1 } });
   });
 
-  test("D-14.9.1 the first characters of a key's id are enough to rotate and to revoke it", async () => {
+  test("D-14.9.1, D-8.8, D-5.5 the first characters of a key's id are enough to rotate and to revoke it", async () => {
     const { cli, signUp, lookUp } = await startBeside(backend);
     await signUp();
     const issue = ["keys", "create", "acme", "--name", "first", "--json"];
     const first = (await cli(issue)).json;
-    const rotated = await cli(["keys", "rotate", "acme", first.id.slice(0, 8), "--json"]);
+    const rotate = ["keys", "rotate", "acme"];
+    const rotated = await cli([...rotate, first.id.slice(0, 8), "--json"]);
     expect([rotated.code, rotated.json.name]).toEqual([0, "first"]);
     expect(await lookUp(first.key)).toEqual([401, "api_key_revoked"]);
     expect(await lookUp(rotated.json.key)).toEqual([200, null]);
     // Another account's key is none of this one's.
-    const later = ["keys", "rotate", "acme", rotated.json.id, "--overlap-seconds", "60"];
-    expect((await cli(later)).stdout).toContain(`; ${rotated.json.id} ends in 60 s\n`);
+    const later = await cli([...rotate, rotated.json.id, "--overlap-seconds", "60"]);
+    expect(later.stdout).toMatch(/^rep_live_\S+\nKey "first" of "acme", shown this once\nid /);
+    expect(later.stdout).toContain(`; ${rotated.json.id} ends in 60 s\n`);
+    expect(await lookUp(rotated.json.key)).toEqual([200, null]);
     const foreign = await cli(["keys", "revoke", "ana", rotated.json.id.slice(0, 8)]);
     expect([foreign.code, foreign.stderr]).toEqual([1, "There is no such API key\n"]);
     const revoked = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 4), "--json"]);
     expect([revoked.code, revoked.json.id]).toEqual([0, rotated.json.id]);
     expect(await lookUp(rotated.json.key)).toEqual([401, "api_key_revoked"]);
+    const [, next = ""] = /\nid ([\w-]+);/.exec(later.stdout) ?? [];
+    expect((await cli([...rotate, next])).stdout).toMatch(/ ends now\n$/);
+    for (const [id, seconds, code] of [
+      [next, "0", 1],
+      ["nothing", "0", 1],
+      [first.id, "86401", 2],
+    ] as const) {
+      const refused = await cli([...rotate, id, "--overlap-seconds", seconds]);
+      expect([id, refused.code]).toEqual([id, code]);
+    }
     const short = await cli(["keys", "revoke", "acme", rotated.json.id.slice(0, 3)]);
     expect([short.code, short.stderr]).toEqual([
       2,
@@ -152,7 +153,7 @@ onOneBackend("repsync beside a service", (backend) => {
     expect(whole.code).toBe(0);
     expect(whole.json).toEqual({ status: "whole", chains: 1, records: 5, problem: null });
 
-    await changeRecord(storageUrl, 3);
+    changeRecord(storageUrl, 3);
     const broken = await cli(["audit", "verify"]);
     expect([broken.code, broken.stdout]).toEqual([1, ""]);
     expect(broken.stderr).toMatch(
@@ -185,7 +186,7 @@ onOneBackend("repsync beside a service", (backend) => {
       code: 0,
       stdout: "The audit log is whole: 3 records in 1 chain\n",
     });
-    await removeLog(storageUrl);
+    removeLog(storageUrl);
     expect((await cli(["audit", "verify"])).code).toBe(0);
     const gone = await cli(["audit", "verify", "--heads", file]);
     expect([gone.code, gone.stdout]).toEqual([1, ""]);
@@ -199,44 +200,20 @@ onOneBackend("repsync beside a service", (backend) => {
 });
 
 /** Removes the whole log, and the mark that there was one. */
-async function removeLog(storageUrl: string): Promise<void> {
-  if (storageUrl.startsWith("sqlite:")) {
-    const database = new Database(storageUrl.slice("sqlite:".length));
-    const tables = ["repsync_audit", "repsync_lookup_log"];
-    for (const table of tables) database.run(`DELETE FROM ${table}`);
-    database.run("DELETE FROM repsync_secrets WHERE doc ->> 'name' = 'first_lookup'");
-    database.close();
-    return;
-  }
-  const client = new MongoClient(storageUrl);
-  keepResource(() => client.close());
-  for (const name of ["repsync_lookup_log", "repsync_audit"]) {
-    await client.db().collection(name).deleteMany({});
-  }
-  const isMark = { name: "first_lookup" };
-  await client.db().collection("repsync_secrets").deleteOne(isMark);
+function removeLog(storageUrl: string): void {
+  using database = new Database(storageUrl.slice("sqlite:".length));
+  for (const table of ["repsync_audit", "repsync_lookup_log"]) database.run(`DELETE FROM ${table}`);
+  database.run("DELETE FROM repsync_secrets WHERE doc ->> 'name' = 'first_lookup'");
 }
 
 /** Changes one stored field of one audit record, as nobody may. */
-async function changeRecord(storageUrl: string, seq: number): Promise<void> {
-  if (storageUrl.startsWith("sqlite:")) {
-    const database = new Database(storageUrl.slice("sqlite:".length));
-    const isIt = "doc ->> 'kind' = 'block' AND doc ->> 'seq' = ?";
-    const find = `SELECT bytes_packed AS packed FROM repsync_lookup_log WHERE ${isIt}`;
-    const found = database.query<{ packed: Uint8Array }, [number]>(find).get(seq);
-    const packed = withCode(found?.packed ?? new Uint8Array());
-    database.run(`UPDATE repsync_lookup_log SET bytes_packed = ? WHERE ${isIt}`, [packed, seq]);
-    database.close();
-    return;
-  }
-  const client = new MongoClient(storageUrl);
-  keepResource(() => client.close());
-  const log = client.db().collection("repsync_lookup_log");
-  const found = await log.findOne({ kind: "block", seq });
-  const before = found?.["packed"] as Binary | undefined;
-  const packed = new Binary(withCode(before?.value() ?? new Uint8Array()));
-  const changed = await log.updateOne({ kind: "block", seq }, { $set: { packed } });
-  expect(changed.modifiedCount).toBe(1);
+function changeRecord(storageUrl: string, seq: number): void {
+  using database = new Database(storageUrl.slice("sqlite:".length));
+  const isIt = "doc ->> 'kind' = 'block' AND doc ->> 'seq' = ?";
+  const find = `SELECT bytes_packed AS packed FROM repsync_lookup_log WHERE ${isIt}`;
+  const found = database.query<{ packed: Uint8Array }, [number]>(find).get(seq);
+  const packed = withCode(found?.packed ?? new Uint8Array());
+  database.run(`UPDATE repsync_lookup_log SET bytes_packed = ? WHERE ${isIt}`, [packed, seq]);
 }
 
 /** The bytes of a block whose records have another code. */
@@ -250,11 +227,16 @@ function withCode(packed: Uint8Array): Uint8Array {
 describe("repsync on accounts", () => {
   test("D-6.5 audit prune keeps AUDIT_RETENTION_DAYS, and the rest verifies", async () => {
     const folder = makeTempFolder();
-    const base = serviceEnv(folder);
-    const env = { ...base, API_KEY_PEPPER: "a pepper for the tests, of 32 bytes" };
-    const storageUrl = base["STORAGE_URL"] as string;
-    const ages = [500, 450, 20, 0].map((days) => Date.now() - days * DAY_MS);
-    await writeLookups(storageUrl, { pepper: env.API_KEY_PEPPER, atMs: ages });
+    const env = serviceEnv(folder);
+    let daysAgo = 500;
+    const nowMs = () => Date.now() - daysAgo * DAY_MS;
+    const service = await startApp({
+      env: { ...env, LOG_LEVEL: "silent", AUDIT_RETENTION_DAYS: "3650" },
+      time: { clock: { nowMs, monotonicMs: () => performance.now() }, timer: new SystemTimer() },
+    });
+    const key = await (await Person.signUp(service, "acme")).issueKey();
+    for (daysAgo of [500, 450, 20, 0]) await lookUp(service, key, { username: "nobody" });
+    await service.stop();
     const cli = (args: string, more = {}) =>
       runCli(args.split(" "), { folder, env: { ...env, ...more } });
     expect((await cli("audit verify --json")).json).toMatchObject({ records: 4, problem: null });
@@ -339,47 +321,3 @@ describe("repsync on accounts", () => {
     expect(await other.exited).toBe(2);
   });
 });
-
-/** Makes a store whose audit log has one lookup of each time. */
-async function writeLookups(
-  storageUrl: string,
-  { pepper, atMs }: { readonly pepper: string; readonly atMs: readonly number[] },
-): Promise<void> {
-  let nowMs = 0;
-  const clock = { nowMs: () => nowMs, monotonicMs: () => nowMs };
-  const path = storageUrl.slice("sqlite:".length);
-  const storage = await SqliteStorage.open(openBunSqlite, path, {
-    clock,
-    collections: COLLECTIONS,
-  });
-  const { auditKey } = await readReputationSecrets(
-    { secrets: new Secrets(storage.documents), mac: new NodeMac() },
-    pepper,
-  );
-  const registry = makeRegistry({});
-  await storage.tables.prepare([...registry.values()]);
-  const stores = makeReputation(storage, registry, {
-    ...{ mac: new NodeMac(), auditKey, nameKey: auditKey },
-    makeAlert: null,
-  });
-  const options = { makeCache: forgetful, clock };
-  const lookupProcessor = new LookupProcessor({ ...stores.lookupParts, ...options });
-  await createAdministrator(
-    accountDeps({ accounts: stores.accounts, passwords: new BunPasswordHasher(), clock }),
-    { username: "acme", password: PASSWORD },
-  );
-  const key = {
-    ...{ id: "key-1", username: "acme", name: "a", hash: "hash" },
-    ...{ prefix: "rep_live_", last4: "abcd", createdAt: "1970-01-01T00:00:00Z" },
-    ...{ expiresAt: null, revokedAt: null, isRevoked: false },
-  };
-  await stores.apiKeys.create(key, nowMs);
-  for (const [i, time] of atMs.entries()) {
-    nowMs = time;
-    const call = { endpoint: "reputation", username: "nobody", requestId: `request-${i}` } as const;
-    const calls = [{ ...call, keyHash: "hash" }];
-    const [outcome] = await lookupProcessor.decide(calls, Number.POSITIVE_INFINITY);
-    expect(outcome?.kind).toBe("answered");
-  }
-  await storage.close();
-}

@@ -83,25 +83,6 @@ onOneBackend("accounts by the command line", (backend) => {
     expect((await cli(["admin", "set-password", "nobody"], "a new password")).code).toBe(1);
   });
 
-  test("D-8.8, D-5.5 keys rotate replaces a key, at once or after an overlap", async () => {
-    const { cli, signUp, lookUp } = await startBeside(backend);
-    await signUp();
-    const first = (await cli(["keys", "create", "acme", "--name", "a", "--json"])).json;
-    const overlap = ["--overlap-seconds", "3600", "--json"];
-    const second = (await cli(["keys", "rotate", "acme", first.id, ...overlap])).json;
-    expect(second).toMatchObject({ name: "a", status: "active" });
-    for (const { key } of [first, second]) expect(await lookUp(key)).toEqual([200, null]);
-    const third = await cli(["keys", "rotate", "acme", second.id]);
-    expect(third.stdout).toMatch(
-      /^rep_live_\S+\nKey "a" of "acme", shown this once\nid .* ends now\n$/,
-    );
-    expect(await lookUp(second.key)).toEqual([401, "api_key_revoked"]);
-    expect((await cli(["keys", "rotate", "acme", second.id])).code).toBe(1);
-    expect((await cli(["keys", "rotate", "acme", "nothing"])).code).toBe(1);
-    const long = ["keys", "rotate", "acme", first.id, "--overlap-seconds", "86401"];
-    expect((await cli(long)).code).toBe(2);
-  });
-
   test("D-8.8 accounts erase asks on a terminal, and keeps what is not answered with yes", async () => {
     const { signUp, folder, env, signIn } = await startBeside(backend);
     await signUp();

@@ -77,15 +77,4 @@ describe("repsync rejected retry", () => {
     });
     expect((await cli("rejected list")).stdout).toBe("No record waits\n");
   });
-
-  test("D-9.5.4 a record that this end rejected is written here, without the remote", async () => {
-    const { remote, cli } = await startPair({ local: SHORT_NOTES });
-    await fill(remote, ["b"], "long");
-    expect((await cli("sync pull notes")).code).toBe(3);
-    const [{ id }] = (await cli("rejected list --json")).json.items;
-    await remote.stop();
-    const again = await cli(`rejected retry ${id} --json`);
-    expect([again.code, again.json.status]).toEqual([3, "rejected"]);
-    expect(again.json.item).toMatchObject({ direction: "pull", key: { name: "b" }, attempts: 2 });
-  });
 });

@@ -242,7 +242,10 @@ describe("repsync status", () => {
     expect((await local.push("notes", { records: now })).status).toBe(200);
     expect(await state()).toMatch(/^behind \d+ seconds?$/);
     const failed = await cli("sync both notes", { SYNC_REMOTE_KEY: "another key" });
-    expect([failed.code, await state()]).toEqual([1, expect.stringMatching(/^behind \d+ seconds?$/)]);
+    expect([failed.code, await state()]).toEqual([
+      1,
+      expect.stringMatching(/^behind \d+ seconds?$/),
+    ]);
   });
 
   test("D-4.12 a remote that does not answer is said so, and this end is shown", async () => {

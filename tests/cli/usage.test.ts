@@ -31,6 +31,11 @@ describe("repsync", () => {
     expect(one.stdout).toBe((await runCli(["keys", "create", "--help"])).stdout);
   });
 
+  test("D-4.12, D-1.2 called with nothing it shows its help on stderr, exit code 2", async () => {
+    const { code, stdout, stderr } = await runCli([]);
+    expect([code, stdout, stderr]).toEqual([2, "", (await runCli(["--help"])).stdout]);
+  });
+
   test.each([
     [["nothing"], "Unknown command 'nothing'\nSee repsync --help"],
     [["statsu"], "Unknown command 'statsu'; did you mean status?\nSee repsync --help"],

@@ -4,7 +4,7 @@ import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
-import { BUN, CLI, type Command, runProcess, startProcess } from "./support/service-process.ts";
+import { BUN, CLI, type Command, startProcess } from "./support/service-process.ts";
 
 const DEMO: Command = [...BUN, CLI, "demo"];
 
@@ -68,20 +68,5 @@ describe("repsync demo", () => {
     demo.kill("SIGTERM");
     expect(await demo.ended).toEqual({ code: 130, signal: null });
     expect(readdirSync(temporary)).toEqual([]);
-  });
-});
-
-describe("repsync", () => {
-  test.each([
-    [[], 2, "stderr", "Usage: repsync <command> [options]\n"],
-    [["nothing"], 2, "stderr", "Unknown command 'nothing'\nSee repsync --help\n"],
-    [["demo", "--twice"], 2, "stderr", "Unknown option '--twice'\nSee repsync demo --help\n"],
-    [["--help"], 0, "stdout", "Usage: repsync <command> [options]\n"],
-    [["help"], 0, "stdout", "Usage: repsync <command> [options]\n"],
-  ] as const)("D-1.2 called with %p: exit code %i, on %s %p", async (args, code, stream, text) => {
-    const ended = await runProcess([...BUN, CLI, ...args]);
-    expect(ended.code).toBe(code);
-    expect(ended[stream]).toStartWith(text);
-    expect(ended[stream === "stdout" ? "stderr" : "stdout"]).toBe("");
   });
 });

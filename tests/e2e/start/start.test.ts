@@ -17,13 +17,29 @@ import {
 
 const START: Command = [...BUN, MAIN];
 
+/** What an environment goes before. */
+const SETTINGS = "PORT=1\nSYNC_ENABLED=true\nSYNC_MAX_BATCH_SIZE=7\nSTORAGE_URL=sqlite::memory:\n";
+
+/** Starts the service with these settings alone, and waits until it listens. */
+async function serve(options: Parameters<typeof startProcess>[1], args: readonly string[] = []) {
+  const started = startProcess([...START, ...args], options);
+  const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+  return { started, url };
+}
+
 describe("a start that succeeds", () => {
-  test("D-1.3.21, D-1.3.1, D-10.4 the first line on stdout names the real address, and the others what is served", async () => {
+  test("D-1.3.21, D-1.3.1, D-10.4, D-1.1 the first line on stdout names the real address, and the others what one process serves", async () => {
     const service = await startService();
     expect(service.stdout()).toMatch(/^repsync is listening on http:\/\/127\.0\.0\.1:\d{2,5}\n/);
     expect(service.url).not.toEndWith(":0");
-    expect((await service.send("/v1/health")).status).toBe(200);
-    expect((await service.push("notes", { records: [{ name: "a" }] })).status).toBe(200);
+    const replies = [
+      await service.send("/v1/health"),
+      await service.send("/v1/me"),
+      await service.push("notes", { records: [{ name: "a" }] }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([200, 401, 200]);
+    const children = `/proc/${service.pid}/task/${service.pid}/children`;
+    if (existsSync(children)) expect(readFileSync(children, "utf8")).toBe("");
     await service.stop();
     const { url } = service;
     expect(service.stdout().trimEnd().split("\n")).toEqual([
@@ -39,42 +55,41 @@ describe("a start that succeeds", () => {
     expect(service.stderr()).toBe("");
   });
 
-  test("D-1.1 one process answers on both interfaces", async () => {
-    const service = await startService();
-    const replies = [
-      await service.send("/api/v1/sync/status"),
-      await service.pull("notes"),
-      await service.send("/v1/health"),
-      await service.send("/v1/me"),
-    ];
-    expect(replies.map(({ status }) => status)).toEqual([200, 200, 200, 401]);
-    const children = `/proc/${service.pid}/task/${service.pid}/children`;
-    if (existsSync(children)) expect(readFileSync(children, "utf8")).toBe("");
-  });
-
   test("D-1.3 nothing has to be set: the built-in registry, a database in ./data, sync disabled", async () => {
     const folder = makeTempFolder();
-    const started = startProcess(START, { folder, env: { PORT: "0" } });
-    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
-    const status = (await (await fetch(`${url}/api/v1/sync/status`)).json()) as {
-      tables: string[];
-    };
-    expect(status.tables).toEqual([]);
+    const { url } = await serve({ folder, env: { PORT: "0" } });
+    const status = await (await fetch(`${url}/api/v1/sync/status`)).json();
+    expect(status).toMatchObject({ tables: [] });
     expect((await fetch(`${url}/api/v1/sync/pull/profiles`)).status).toBe(403);
     expect(existsSync(join(folder, "data", "repsync.db"))).toBeTrue();
   });
 
-  test("D-1.2, D-1.3 settings come from .env too, and the environment wins", async () => {
+  test.each<[title: string, files: Record<string, string>, key: string, options?: string[]]>([
+    [
+      "D-1.2, D-1.3 of .env are settings too, and the environment wins",
+      { ".env": `${SETTINGS}SYNC_API_KEY="from .env"\n` },
+      "from .env",
+    ],
+    [
+      "D-10.4, D-10.13 of --env-file replace those of .env, and the environment goes before either",
+      { ".env": "SYNC_TYPO=1\n", "other.env": `${SETTINGS}SYNC_API_KEY=other\n` },
+      "other",
+      ["--env-file", "other.env"],
+    ],
+    [
+      "D-1.3 of .env are taken as they stand",
+      { ".env": `${SETTINGS}SYNC_API_KEY=corr$ect-horse\n` },
+      "corr$ect-horse",
+    ],
+  ])("%s", async (_title, files, key, options = []) => {
     const folder = makeTempFolder();
-    writeFileSync(
-      join(folder, ".env"),
-      'PORT=0\nSYNC_ENABLED=true\nSYNC_API_KEY="from .env"\nSYNC_MAX_BATCH_SIZE=7\nSTORAGE_URL=sqlite::memory:\n',
-    );
-    const started = startProcess(START, { folder, env: { SYNC_MAX_BATCH_SIZE: "8" } });
-    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
-    const headers = { "X-Sync-Key": "from .env" };
+    copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    const env = { PORT: "0", SYNC_MAX_BATCH_SIZE: "8" };
+    const { url } = await serve({ folder, env }, options);
+    const headers = { "X-Sync-Key": key };
     const reply = await fetch(`${url}/api/v1/sync/pull/profiles`, { headers });
-    expect(((await reply.json()) as { limit: number }).limit).toBe(8);
+    expect([reply.status, await reply.json()]).toMatchObject([200, { limit: 8 }]);
   });
 
   test("D-1.3 another pepper than the store began with is told", async () => {
@@ -84,8 +99,7 @@ describe("a start that succeeds", () => {
       ["second pepper, of at least 32 bytes", true],
       ["first pepper, of at least 32 bytes", false],
     ] as const) {
-      const started = startProcess(START, { folder, env: { PORT: "0", API_KEY_PEPPER: pepper } });
-      await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+      const { started } = await serve({ folder, env: { PORT: "0", API_KEY_PEPPER: pepper } });
       started.kill("SIGTERM");
       await started.ended;
       expect([pepper, started.stderr().includes(OTHER_PEPPER)]).toEqual([pepper, told]);
@@ -95,48 +109,22 @@ describe("a start that succeeds", () => {
   test("D-1.3 a folder named .env holds no settings", async () => {
     const folder = makeTempFolder();
     mkdirSync(join(folder, ".env"));
-    const started = startProcess(START, { folder, env: { PORT: "0" } });
-    await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
-  });
-
-  test("D-10.4, D-10.13 --env-file replaces .env, and the environment goes before either", async () => {
-    const folder = makeTempFolder();
-    copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
-    writeFileSync(join(folder, ".env"), "SYNC_TYPO=1\n");
-    const settings = "PORT=1\nSYNC_ENABLED=true\nSTORAGE_URL=sqlite::memory:\nSYNC_API_KEY=other\n";
-    writeFileSync(join(folder, "other.env"), settings);
-    const command: Command = [...START, "--env-file", "other.env"];
-    const started = startProcess(command, { folder, env: { PORT: "0" } });
-    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
-    const headers = { "X-Sync-Key": "other" };
-    expect((await fetch(`${url}/api/v1/sync/pull/profiles`, { headers })).status).toBe(200);
+    await serve({ folder, env: { PORT: "0" } });
   });
 
   test("D-10.4 sync without a key is told once, and answers 500", async () => {
     const env = { PORT: "0", SYNC_ENABLED: "true", STORAGE_URL: "sqlite::memory:" };
-    const started = startProcess(START, { folder: makeTempFolder(), env });
-    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
+    const { started, url } = await serve({ env });
     expect((await fetch(`${url}/api/v1/sync/pull/profiles`)).status).toBe(500);
     started.kill("SIGTERM");
     await started.ended;
     const said = started.stdout() + started.stderr();
     expect(said.split("SYNC_API_KEY is not set").length - 1).toBe(1);
   });
-
-  test("D-1.3 a secret in .env is taken as it stands", async () => {
-    const folder = makeTempFolder();
-    copyFileSync(join(ROOT, "bunfig.toml"), join(folder, "bunfig.toml"));
-    const settings = "PORT=0\nSYNC_ENABLED=true\nSTORAGE_URL=sqlite::memory:\n";
-    writeFileSync(join(folder, ".env"), `${settings}SYNC_API_KEY=corr$ect-horse\n`);
-    const started = startProcess(START, { folder });
-    const url = await started.waitFor("address", ({ stdout }) => /http:\S+/.exec(stdout())?.[0]);
-    const headers = { "X-Sync-Key": "corr$ect-horse" };
-    expect((await fetch(`${url}/api/v1/sync/pull/profiles`, { headers })).status).toBe(200);
-  });
 });
 
 describe("a start that fails", () => {
-  test("D-1.3.20, D-1.3 all problems are printed at once, exit code 2, and no secret", async () => {
+  test("D-1.3.20, D-1.3, D-2.1 all problems are printed at once, exit code 2, and no secret", async () => {
     const folder = makeTempFolder();
     const registryFile = join(folder, "tables.json");
     const tables = { a: { upsert_key: ["x"], columns: { y: { type: "text" } } }, b: {} };
@@ -200,57 +188,41 @@ describe("a start that fails", () => {
     }
   });
 
-  test("D-10.4 MongoDB out of reach: its hosts are named, then the start fails", async () => {
+  test("D-10.4, D-12.2 MongoDB or PostgreSQL out of reach: its hosts are named, then the start fails", async () => {
     const closed = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
     const hosts = `127.0.0.1:${closed.port},localhost:${closed.port}`;
     await closed.stop(true);
-    const env = {
-      PORT: "0",
-      STORAGE_URL: `mongodb://me:s3cret@${hosts}/db?replicaSet=rs0`,
-      LOG_LEVEL: "warn",
-    };
-    const started = startProcess(START, { folder: makeTempFolder(), env });
-    const said = () => started.stdout() + started.stderr();
-    const notice = `MongoDB at ${hosts} cannot be reached yet; it is tried for 20 s`;
-    await started.waitFor("the hosts", () => said().includes(notice) || null);
-    expect(await started.ended).toEqual({ code: 1, signal: null });
-    expect(started.stderr()).toContain(
-      `repsync cannot start: MongoDB at ${hosts} cannot be reached\n`,
-    );
-    expect(said()).not.toContain("s3cret");
-  });
-
-  test("D-12.2 PostgreSQL out of reach: its host is named, then the start fails", async () => {
-    const server = Bun.listen({
+    const silent = Bun.listen({
       ...{ hostname: "127.0.0.1", port: 0 },
       socket: { open: (socket) => void socket.end(), data: () => {} },
     });
-    const host = `127.0.0.1:${server.port}`;
-    const env = { PORT: "0", STORAGE_URL: `postgres://me:s3cret@${host}/db`, LOG_LEVEL: "warn" };
-    const started = startProcess(START, { folder: makeTempFolder(), env });
-    const said = () => started.stdout() + started.stderr();
-    await started.waitFor("the host", () => said().includes(`PostgreSQL at ${host}`) || null);
-    server.stop(true);
-    expect(await started.ended).toEqual({ code: 1, signal: null });
-    expect(started.stderr()).toContain(
-      `repsync cannot start: PostgreSQL at ${host} cannot be reached, or does not answer\n`,
-    );
-    expect(said()).not.toContain("s3cret");
-  });
-
-  test("D-1.3.20, D-2.1 a registry file that is missing or no JSON is exit code 2", async () => {
-    const folder = makeTempFolder();
-    const env = serviceEnv(folder);
-    const missing = await runProcess(START, {
-      folder,
-      env: { ...env, SYNC_TABLES: "nowhere.json" },
+    const host = `127.0.0.1:${silent.port}`;
+    const starts = [
+      {
+        STORAGE_URL: `mongodb://me:s3cret@${hosts}/db?replicaSet=rs0`,
+        notice: `MongoDB at ${hosts} cannot be reached yet; it is tried for 20 s`,
+        end: `MongoDB at ${hosts} cannot be reached\n`,
+      },
+      {
+        STORAGE_URL: `postgres://me:s3cret@${host}/db`,
+        notice: `PostgreSQL at ${host}`,
+        end: `PostgreSQL at ${host} cannot be reached, or does not answer\n`,
+      },
+    ].map((store) => {
+      const env = { PORT: "0", STORAGE_URL: store.STORAGE_URL, LOG_LEVEL: "warn" };
+      return { ...store, started: startProcess(START, { env }) };
     });
-    expect([missing.code, missing.stdout]).toEqual([2, ""]);
-    expect(missing.stderr).toContain('- SYNC_TABLES: the file "nowhere.json" cannot be read');
-    writeFileSync(join(folder, "tables.json"), "{");
-    const damaged = await runProcess(START, { folder, env });
-    expect(damaged.code).toBe(2);
-    expect(damaged.stderr).toContain("is not JSON");
+    for (const { started, notice } of starts) {
+      await started.waitFor("the hosts", ({ stdout, stderr }) =>
+        (stdout() + stderr()).includes(notice) ? true : null,
+      );
+    }
+    silent.stop(true);
+    for (const { started, end } of starts) {
+      expect(await started.ended).toEqual({ code: 1, signal: null });
+      expect(started.stderr()).toContain(`repsync cannot start: ${end}`);
+      expect(started.stdout() + started.stderr()).not.toContain("s3cret");
+    }
   });
 
   test("D-1.3.1 a second instance on the same port says so, and leaves the first alone", async () => {
