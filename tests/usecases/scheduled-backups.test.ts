@@ -39,7 +39,7 @@ function makeInstances(copies: Partial<FullStorage> = {}) {
     ...{ leases: new Leases(documents), scheduleTimes: new ScheduleTimes(documents) },
     ...{ alerts: new Alerts({ outbox, clock, ids }), deploymentId: "0123456789ab" },
     ...{ copies: copies as FullStorage, mac: { hmacHex: () => "" } as never },
-    ...{ registry: new Map(), version: "1", outsideSecrets: [], storePaths: [] },
+    ...{ version: "1", outsideSecrets: [], storePaths: [], registry: {} },
   };
   return { clock, outbox, logger, works, deps };
 }

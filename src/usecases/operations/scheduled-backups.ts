@@ -17,9 +17,9 @@ interface BackupPlan {
 }
 
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
-  readonly registry: Registry;
   readonly alerts: Alerts | null;
   readonly ids: Ids;
+  readonly registry: Pick<Registry, "stopped">;
   readonly deploymentId: string;
 }
 
@@ -90,10 +90,7 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { files, scheduleTimes, clock, logger, deploymentId, copies, registry } = deps;
-  // An archive would be without the columns that it cannot read.
-  const [problem] = copies.backUp === undefined ? (registry.stopped?.values() ?? []) : [];
-  if (problem !== undefined) throw new AppError("schema_conflict", problem);
+  const { copies, files, registry, scheduleTimes, clock, logger, deploymentId } = deps;
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
   const name = backupName(deploymentId, at);
@@ -101,6 +98,11 @@ async function makeAndPrune(
   await scheduleTimes.keep("last_backup", at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
+  // Only a whole file holds what cannot be read as it was prepared: older backups stay until it can be.
+  const lacking = copies.backUp === undefined ? [...(registry.stopped?.values() ?? [])] : [];
+  if (lacking.length > 0) {
+    throw new AppError("schema_conflict", `Made, but values may be missing. ${lacking.join("\n")}`);
+  }
   const old = oldBackups(await files.list(folder), deploymentId, { keep, newest: name });
   for (const file of old) await files.remove(`${folder}/${file}`);
 }
