@@ -1,8 +1,9 @@
 // What pages of others can make a browser do here, whose owner is signed in. D-8.6, D-9.2.
+
 import { describe, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { ADMIN_ENV, dataOf, PASSWORD, Person } from "../http/reputation/people.ts";
-import { keepResource } from "../http/support/resources.ts";
+import { serveLocally } from "../http/support/serve-locally.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
 
@@ -21,13 +22,8 @@ async function signedIn() {
 /** Serves one page, and opens it. */
 async function openNeighbour(page: Page, host: Neighbour, html: string): Promise<void> {
   const headers = { "Content-Type": "text/html; charset=utf-8" };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => new Response(html, { headers }),
-  });
-  keepResource(() => server.stop(true));
-  await page.goto(`http://${host}:${server.port}/`);
+  const { port } = new URL(serveLocally(() => new Response(html, { headers })));
+  await page.goto(`http://${host}:${port}/`);
 }
 
 /** Nothing was made by anybody but the test. */

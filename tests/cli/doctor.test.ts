@@ -1,4 +1,5 @@
 // What `doctor` finds, beside running services and without them.
+
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
@@ -7,8 +8,9 @@ import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts"
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 import { keepResource } from "../http/support/resources.ts";
+import { serveLocally } from "../http/support/serve-locally.ts";
 import { runCli } from "./support/run-cli.ts";
-import { NOTES, startPair } from "./support/running-pair.ts";
+import { NOTES, startPair, statusReply } from "./support/running-pair.ts";
 
 describe("repsync doctor", () => {
   test("D-1.3 tells when the store began with another pepper", async () => {
@@ -160,20 +162,12 @@ describe("repsync doctor", () => {
   });
 
   test("D-4.12 tells a remote that fails at the key from one that refuses it", async () => {
-    const server = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
-      fetch: ({ url }) =>
-        url.endsWith("/status")
-          ? Response.json({
-              ...{ sync_enabled: true, tables: ["profiles"], table_counts: { profiles: 0 } },
-              ...{ last_sync: {}, server_time: new Date().toISOString() },
-              features: { gzip: true, sha256: true, incremental: true },
-            })
-          : new Response("no", { status: 500 }),
-    });
-    keepResource(() => server.stop(true));
+    const server_time = new Date().toISOString();
+    const remote = serveLocally(({ url }) =>
+      url.endsWith("/status") ? statusReply({ server_time }) : new Response("no", { status: 500 }),
+    );
     const folder = makeTempFolder();
-    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: server.url.href.slice(0, -1) };
+    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: remote };
     const { code, stdout } = await runCli(["doctor"], { folder, env });
     expect([code, stdout.includes("the remote refuses it")]).toEqual([1, false]);
     expect(stdout).toMatch(/\nfail {2}remote key: [^\n]* 500/);

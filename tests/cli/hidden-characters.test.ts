@@ -1,8 +1,10 @@
 // What people and remotes wrote, as the command line shows it: nothing of it commands a terminal or hides a line. D-11.3.
+
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import { keepResource } from "../http/support/resources.ts";
+import { serveLocally } from "../http/support/serve-locally.ts";
 import { runCli } from "./support/run-cli.ts";
 import { AT, NOTES, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 
@@ -78,13 +80,9 @@ describe("what people wrote", () => {
   );
 
   test("D-11.3 a remote's words and the words of a wrong command line are shown, not obeyed", async () => {
-    const remote = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
-      fetch: () => Response.json({ error: HOSTILE }, { status: 400 }),
-    });
-    keepResource(() => remote.stop(true));
+    const remote = serveLocally(() => Response.json({ error: HOSTILE }, { status: 400 }));
     const { cli } = await startPair({ local: NOTES });
-    const told = await cli("status", { SYNC_REMOTE_URL: remote.url.origin });
+    const told = await cli("status", { SYNC_REMOTE_URL: remote });
     expect(linesOf(told.stdout).at(-1)).toContain(`was answered 400: ${SHOWN}; `);
     const { code, stderr } = await runCli([HOSTILE]);
     expect([code, linesOf(stderr)]).toEqual([

@@ -1,14 +1,16 @@
 // A new deployment that joins a running one, on the command line: what it reads, what it writes, and what it leaves. D-14.8.
+
 import { describe, expect, test } from "bun:test";
 import { lstatSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { readEnvFile } from "../../src/app/environment.ts";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource } from "../http/support/resources.ts";
+import { serveLocally } from "../http/support/serve-locally.ts";
 import { SYNC_KEY, startApp } from "../http/support/sync-app.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
+import { statusReply } from "./support/running-pair.ts";
 
 const GUESTS: TableEntry = {
   ...{ timestamp_column: "updated_at", upsert_key: ["id"], stamped: true, deletes: true },
@@ -38,26 +40,6 @@ const TABLES = {
   orders: { ...PRICES, direction: "pull" },
 } as const satisfies Readonly<Record<string, TableEntry>>;
 const { cost: _, ...SHOWN } = PRICES.columns;
-
-const AT = "2026-01-01T00:00:00Z";
-
-/** What a server says that is no deployment of this kind. */
-function startOther(reply: () => Response): string {
-  const server = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: reply });
-  keepResource(() => server.stop(true));
-  return `http://127.0.0.1:${server.port}`;
-}
-
-const status = (fields: object, headers: Readonly<Record<string, string>> = {}) =>
-  Response.json(
-    {
-      ...{ sync_enabled: true, tables: ["a"], table_counts: { a: 1 }, last_sync: {} },
-      server_time: AT,
-      features: { gzip: true, sha256: true, incremental: true },
-      ...fields,
-    },
-    { headers },
-  );
 
 describe("repsync init --join", () => {
   test("D-14.8 writes settings and registry of the other end, directions turned round, and what a run then moves", async () => {
@@ -127,7 +109,7 @@ describe("repsync init --join", () => {
     ],
     [
       "a server that tells no schemas",
-      () => startOther(() => status({})),
+      () => serveLocally(() => statusReply({})),
       "does not say what its tables are like: another program, or an older repsync",
       2,
     ],
@@ -135,9 +117,9 @@ describe("repsync init --join", () => {
       "a server that fails at the second table",
       () => {
         let asked = 0;
-        return startOther(() =>
+        return serveLocally(() =>
           asked++ === 0
-            ? status({ tables: ["a", "b"] }, { "X-Sync-Extensions": "schema" })
+            ? statusReply({ tables: ["a", "b"] }, { "X-Sync-Extensions": "schema" })
             : new Response("no", { status: 500 }),
         );
       },
@@ -146,7 +128,8 @@ describe("repsync init --join", () => {
     ],
     [
       "a page of a website",
-      () => startOther(() => new Response("<html>", { headers: { "Content-Type": "text/html" } })),
+      () =>
+        serveLocally(() => new Response("<html>", { headers: { "Content-Type": "text/html" } })),
       "Check the address (SYNC_REMOTE_URL): a sync service of version v1 does not answer so",
       1,
     ],

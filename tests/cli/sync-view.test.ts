@@ -1,7 +1,9 @@
 // What `sync` shows while it waits, and its options beside the table.
+
 import { describe, expect, test } from "bun:test";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
 import { keepResource } from "../http/support/resources.ts";
+import { passOn, serveLocally } from "../http/support/serve-locally.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
@@ -9,23 +11,11 @@ import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts
 /** Stands before a service, and answers its first pushes with 503. */
 function startBusy(url: string, failures: number): string {
   let left = failures;
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    async fetch(request) {
-      const { pathname, search } = new URL(request.url);
-      if (pathname.includes("/push/") && left-- > 0) {
-        return Response.json({ error: "Busy" }, { status: 503 });
-      }
-      const body = request.method === "POST" ? { body: await request.bytes() } : {};
-      const { method, headers } = request;
-      const init = { method, headers, decompress: false, ...body };
-      const reply = await fetch(`${url}${pathname}${search}`, init);
-      return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
-    },
-  });
-  keepResource(() => server.stop(true));
-  return server.url.origin;
+  return serveLocally((request) =>
+    new URL(request.url).pathname.includes("/push/") && left-- > 0
+      ? Response.json({ error: "Busy" }, { status: 503 })
+      : passOn(request, url),
+  );
 }
 
 test.each([

@@ -1,13 +1,22 @@
 // Runs between two running services, started by the command line on the store of one of them.
+
 import { describe, expect, test } from "bun:test";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import { BUN, CLI, serviceEnv, startProcess } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource } from "../http/support/resources.ts";
+import { serveLocally } from "../http/support/serve-locally.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
-import { AT, fill, NOTES, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";
+import {
+  AT,
+  fill,
+  NOTES,
+  namesOf,
+  SHORT_NOTES,
+  startPair,
+  statusReply,
+} from "./support/running-pair.ts";
 
 describe("repsync sync", () => {
   test("D-4.12 push, pull and both move rows between running services, exit code 0", async () => {
@@ -208,18 +217,10 @@ describe("repsync status", () => {
   });
 
   test("D-4.12 a table that the remote does not count has unknown rows, whatever its name", async () => {
-    const server = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
-      fetch: () =>
-        Response.json({
-          ...{ sync_enabled: true, tables: ["constructor", "notes"], table_counts: { notes: 3 } },
-          ...{ last_sync: {}, server_time: AT },
-          features: { gzip: true, sha256: true, incremental: true },
-        }),
-    });
-    keepResource(() => server.stop(true));
+    const tables = { tables: ["constructor", "notes"], table_counts: { notes: 3 } };
     const folder = makeTempFolder();
-    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: server.url.href.slice(0, -1) };
+    const remote = serveLocally(() => statusReply(tables));
+    const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: remote };
     const { stdout } = await runCli(["status"], { folder, env });
     expect(stdout).toMatch(/^ {2}constructor +unknown {2}never +never$/m);
     expect(stdout).toMatch(/^ {2}notes +3 {2}never +never$/m);

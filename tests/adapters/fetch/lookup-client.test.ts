@@ -1,28 +1,24 @@
 // The client for lookups against the real service, and against one that refuses in every way.
+
 import { expect, test } from "bun:test";
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { createLookupClient, LookupError } from "../../../src/lookups.ts";
 import { Person } from "../../http/reputation/people.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { serveLocally } from "../../http/support/serve-locally.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 
 /** A service that gives these replies, one after the other. */
 function startReplies(...replies: readonly (() => Response | Promise<Response>)[]) {
   const left = [...replies];
   const paths: string[] = [];
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch(request) {
-      paths.push(new URL(request.url).pathname);
-      return left.shift()?.() ?? new Response(null, { status: 500 });
-    },
+  const url = serveLocally((request) => {
+    paths.push(new URL(request.url).pathname);
+    return left.shift()?.() ?? new Response(null, { status: 500 });
   });
-  keepResource(() => server.stop(true));
   const make = (options = {}) =>
-    createLookupClient({ baseUrl: `${server.url.href}`, key: "rep_live_x", ...options });
+    createLookupClient({ baseUrl: `${url}/`, key: "rep_live_x", ...options });
   return { paths, make };
 }
 

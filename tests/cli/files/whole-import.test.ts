@@ -1,5 +1,6 @@
 // Imports that say what they will do: a file that holds all rows of its table, and one into an empty table whose rows are at the
 // remote. D-14.7.
+
 import { describe, expect, test } from "bun:test";
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +8,7 @@ import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.
 import { serviceEnv } from "../../e2e/support/service-process.ts";
 import { onEveryBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { serveLocally } from "../../http/support/serve-locally.ts";
 import { startApp } from "../../http/support/sync-app.ts";
 import { startInTerminal } from "../support/cli-process.ts";
 import { runCli } from "../support/run-cli.ts";
@@ -156,12 +157,7 @@ describe("import", () => {
   });
 
   test("D-14.7.2 a remote that does not answer is waited for 3 s at most", async () => {
-    const silent = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
-      fetch: () => new Promise<Response>(() => {}),
-    });
-    keepResource(() => silent.stop(true));
-    const remote = { SYNC_REMOTE_URL: `http://127.0.0.1:${silent.port}` };
+    const remote = { SYNC_REMOTE_URL: serveLocally(() => new Promise<Response>(() => {})) };
     const { file, cli } = makeDeployment({ stock: STOCK }, remote);
     file("sku,qty\nb,2\n");
     const began = performance.now();

@@ -32,6 +32,15 @@ export async function startPair(
   return { local, remote, env, folder, cli };
 }
 
+/** The status of a deployment with one table, in some other way. */
+export function statusReply(fields: object, headers: Readonly<Record<string, string>> = {}) {
+  const status = {
+    ...{ sync_enabled: true, tables: ["a"], table_counts: { a: 1 }, last_sync: {} },
+    ...{ server_time: AT, features: { gzip: true, sha256: true, incremental: true } },
+  };
+  return Response.json({ ...status, ...fields }, { headers });
+}
+
 export async function fill(
   service: SyncClient,
   names: readonly string[],

@@ -22,7 +22,9 @@ import {
 
 const START: Command = [...BUN, MAIN];
 const EARLIER =
-  "The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone";
+  'The store has format 0, which repsync 0.1.0 is the last to read, and this program knows 2 alone\nTake the tables out with "repsync export" of that version, and into a new store with "repsync import" of this one\n';
+const LATER =
+  "The store has format 3, and this program knows 2\nStart the version of repsync that wrote it, or a later one\n";
 
 /** Everything that a store holds, byte by byte. */
 async function contentsOf(url: string): Promise<object> {
@@ -74,23 +76,23 @@ onEveryBackend("a store of an earlier format", (backend) => {
     expect(await contentsOf(url)).toEqual(before);
   });
 
-  test("D-11.4.1 is left alone by start and commands, which say so", async () => {
+  test("D-11.4.1, D-10.7 is left alone by start and commands, which say so", async () => {
     const url = await backend.makeUrl();
     await makeFormerStore(url);
     const before = await contentsOf(url);
-    const { run } = startOn(url);
-    const commands: readonly (readonly [Command, number])[] = [
-      [START, 2],
-      [[...BUN, CLI, "status"], 1],
-      [[...BUN, CLI, "runs"], 1],
-      // For it this is a check that fails.
-      [[...BUN, CLI, "doctor"], 1],
-    ];
-    for (const [command, code] of commands) {
-      const ended = await run(command);
-      expect([command, ended.code]).toEqual([command, code]);
-      expect(ended.stdout + ended.stderr).toContain(EARLIER);
+    const { run, folder } = startOn(url);
+    const start = await run(START);
+    expect([start.code, start.stderr]).toEqual([2, `repsync cannot start: ${EARLIER}`]);
+    for (const args of [["status"], ["runs"], ["move", `sqlite:${join(folder, "new.db")}`]]) {
+      const { code, stdout, stderr } = await run([...BUN, CLI, ...args]);
+      expect([args, code, stdout, stderr]).toEqual([args, 1, "", EARLIER]);
     }
+    // For it this is a check that fails.
+    const doctor = await run([...BUN, CLI, "doctor"]);
+    expect([doctor.code, doctor.stdout]).toEqual([
+      1,
+      expect.stringContaining(EARLIER.slice(0, EARLIER.indexOf("\n"))),
+    ]);
     expect(await contentsOf(url)).toEqual(before);
   });
 });
@@ -128,8 +130,10 @@ test("D-11.4.1 a later format, which a person has to mend, is exit code 2 and le
   program.run("PRAGMA journal_mode = DELETE");
   program.close();
   const before = await contentsOf(url);
-  expect((await startOn(url).run(START)).code).toBe(2);
-  expect((await startOn(url).run([...BUN, CLI, "status"])).code).toBe(2);
+  const start = await startOn(url).run(START);
+  expect([start.code, start.stderr]).toEqual([2, `repsync cannot start: ${LATER}`]);
+  const status = await startOn(url).run([...BUN, CLI, "status"]);
+  expect([status.code, status.stderr]).toEqual([2, LATER]);
   expect(await contentsOf(url)).toEqual(before);
 });
 

@@ -1,4 +1,5 @@
 // The registry is taken up while a service goes on serving. D-14.6, and the tables of D-14.4.
+
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -13,8 +14,8 @@ import { dataOf, jsonBody, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { connectSql, onEveryBackend, onOneBackend } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { keepResource } from "../support/resources.ts";
 import type { Reply } from "../support/sync-app.ts";
+import { startHeldRemote } from "../sync-runs/support/held-remote.ts";
 import {
   notes,
   type RunApp,
@@ -253,33 +254,17 @@ onEveryBackend("a live registry", (backend) => {
   test("D-14.6 a run goes on with the table that has gone meanwhile", async () => {
     const remote = await startRunApp({ backend, tables: { versions: VERSIONS } });
     await remote.push("versions", { records: versions(20).map(({ name, at }) => ({ name, at })) });
-    const gate = Promise.withResolvers<void>();
-    const reached = Promise.withResolvers<void>();
-    const proxy = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      idleTimeout: 60,
-      async fetch(request) {
-        const { pathname, search } = new URL(request.url);
-        if (pathname.includes("/pull/")) {
-          reached.resolve();
-          await gate.promise;
-        }
-        const headers = { "X-Sync-Key": request.headers.get("X-Sync-Key") ?? "" };
-        return await fetch(`${remote.url}${pathname}${search}`, { headers, decompress: false });
-      },
-    });
-    keepResource(() => proxy.stop(true));
-    const env = { SYNC_REMOTE_URL: proxy.url.origin };
+    const held = startHeldRemote(remote.url, "/pull/");
+    const env = { SYNC_REMOTE_URL: held.url };
     const { apps, write, look } = await startInstances({ backend, env });
     write({ versions: VERSIONS });
     await look();
     const run = apps[0].trigger({ direction: "pull", table: "versions" });
-    await reached.promise;
+    await held.reached;
     write({ notes: NOTES });
     await look();
     expect((await apps[0].pull("versions")).status).toBe(400);
-    gate.resolve();
+    held.release();
     expect((await run).json).toMatchObject({ status: "success", total_pulled: 20 });
     write({ versions: VERSIONS });
     await look();

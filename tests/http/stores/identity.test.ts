@@ -1,9 +1,10 @@
 // What a store tells of itself: its format and the id of its deployment.
+
 import { expect, test } from "bun:test";
 import { isAppError } from "../../../src/domain/shared/errors.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { onEveryBackend } from "../support/backends.ts";
-import { keepResource } from "../support/resources.ts";
+import { passOn, serveLocally } from "../support/serve-locally.ts";
 import { startApp } from "../support/sync-app.ts";
 import { startForwarder } from "../sync-runs/support/forwarder.ts";
 import { notes, startRunApp } from "../sync-runs/support/run-apps.ts";
@@ -53,22 +54,12 @@ onEveryBackend("the id of a deployment", (backend) => {
 
   test("D-10.4 of a remote that tells no id nothing is known, and runs go on", async () => {
     const remote = await startApp();
-    const proxy = Bun.serve({
-      ...{ port: 0, hostname: "127.0.0.1" },
-      async fetch(request) {
-        const { pathname, search } = new URL(request.url);
-        const body = request.method === "POST" ? { body: await request.bytes() } : {};
-        const { method, headers } = request;
-        const reply = await fetch(`${remote.url}${pathname}${search}`, {
-          ...{ method, headers, decompress: false, ...body },
-        });
-        const kept = new Headers(reply.headers);
-        kept.delete(HEADER);
-        return new Response(await reply.bytes(), { status: reply.status, headers: kept });
-      },
+    const proxy = serveLocally(async (request) => {
+      const reply = await passOn(request, remote.url);
+      reply.headers.delete(HEADER);
+      return reply;
     });
-    keepResource(() => proxy.stop(true));
-    const env = { SYNC_REMOTE_URL: proxy.url.origin };
+    const env = { SYNC_REMOTE_URL: proxy };
     const app = await startRunApp({ backend, env });
     await app.push("notes", { records: notes(3) });
     expect((await app.trigger({ direction: "push", table: "notes" })).status).toBe(200);

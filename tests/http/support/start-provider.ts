@@ -1,6 +1,7 @@
 // A foreign identity provider for tests, which is a real server. D-5.4.
+
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
-import { keepResource } from "./resources.ts";
+import { serveLocally } from "./serve-locally.ts";
 
 const ISSUER = "https://id.example.com/";
 const AUDIENCE = "repsync-test";
@@ -16,16 +17,11 @@ export async function startProvider(algorithm = "ES256", damage: object = {}) {
     ...damage,
   };
   const requests = { count: 0, isDown: false };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => {
-      requests.count++;
-      if (requests.isDown) return new Response("no", { status: 500 });
-      return Response.json({ keys: [jwk] });
-    },
+  const JWT_JWKS_URL = serveLocally(() => {
+    requests.count++;
+    if (requests.isDown) return new Response("no", { status: 500 });
+    return Response.json({ keys: [jwk] });
   });
-  keepResource(() => server.stop(true));
   const sign = (
     claims: JWTPayload,
     key: CryptoKey | Uint8Array = privateKey,
@@ -39,6 +35,6 @@ export async function startProvider(algorithm = "ES256", damage: object = {}) {
     );
     return new SignJWT(defined).setProtectedHeader({ alg, kid: "key-1", ...header }).sign(key);
   };
-  const env = { JWT_JWKS_URL: server.url.href, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
+  const env = { JWT_JWKS_URL, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
   return { env, sign, requests, publicJwk: jwk };
 }

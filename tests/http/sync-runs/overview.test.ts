@@ -1,4 +1,5 @@
 // How synchronization is doing, at a glance.
+
 import { expect, test } from "bun:test";
 import { withoutCredentials } from "../../../src/usecases/operations/read-overview.ts";
 import { nextMillisecond } from "../../support/time/next-millisecond.ts";
@@ -6,7 +7,7 @@ import { pollUntil } from "../../support/time/poll-until.ts";
 import { ADMIN_ENV, lookUp, Person } from "../reputation/people.ts";
 import { onOneBackend } from "../support/backends.ts";
 import { fastTime } from "../support/fast-time.ts";
-import { keepResource } from "../support/resources.ts";
+import { passOn, serveLocally } from "../support/serve-locally.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
 import { notes, type RunApp, SYNC, startPair, startRunApp } from "./support/run-apps.ts";
 
@@ -129,24 +130,19 @@ onOneBackend("overview()", (backend) => {
 test("D-9.5.5 the remote is asked at most every 15 s, whoever asks", async () => {
   const remote = await startRunApp();
   let asked = 0;
-  const server = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1" },
-    fetch(request) {
-      asked++;
-      return fetch(`${remote.url}${new URL(request.url).pathname}`, { headers: request.headers });
-    },
+  const url = serveLocally((request) => {
+    asked++;
+    return passOn(request, remote.url);
   });
-  keepResource(() => server.stop(true));
   const time = fastTime(10);
-  const url = `http://127.0.0.1:${server.port}/`;
-  const local = await startRunApp({ env: { SYNC_REMOTE_URL: url }, time });
+  const local = await startRunApp({ env: { SYNC_REMOTE_URL: `${url}/` }, time });
   const startedAtMs = time.clock.monotonicMs();
   const replies = await Promise.all(Array.from({ length: 20 }, () => local.ask("/overview")));
   const elapsedMs = time.clock.monotonicMs() - startedAtMs;
   expect(asked).toBeLessThanOrEqual(1 + Math.floor(elapsedMs / 15_000));
   for (const { status, json } of replies) {
     expect(status).toBe(200);
-    expect(json["remote"]).toMatchObject({ url: `http://127.0.0.1:${server.port}` });
+    expect(json["remote"]).toMatchObject({ url });
   }
   const before = asked;
   await pollUntil("another question", async () => {
@@ -164,15 +160,11 @@ test("D-9.5.5 overview() tells a remote that cannot be reached, or does not answ
     { url: remote.url, reachable: false, error: expect.any(String) },
   ]);
   expect(await tableOf(local, "notes")).toMatchObject({ rows_there: null, drift: null });
-  const silent = Bun.serve({
-    ...{ port: 0, hostname: "127.0.0.1", idleTimeout: 0 },
-    fetch: () => new Promise<Response>(() => {}),
-  });
-  keepResource(() => silent.stop(true));
-  const env = { SYNC_REMOTE_URL: silent.url.origin };
+  const silent = serveLocally(() => new Promise<Response>(() => {}));
+  const env = { SYNC_REMOTE_URL: silent };
   const waiting = await startRunApp({ env, time: fastTime(10) });
   expect((await waiting.ask("/overview")).json["remote"]).toEqual({
-    ...{ url: silent.url.origin, reachable: false },
+    ...{ url: silent, reachable: false },
     error: "The remote did not answer within 3 s",
   });
 });

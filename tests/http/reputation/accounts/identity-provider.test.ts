@@ -1,9 +1,10 @@
 // Tokens of a foreign identity provider, which is a real server here. D-5.4.
+
 import { describe, expect, test } from "bun:test";
 import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } from "jose";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import { FakeClock } from "../../../support/time/fake-clock.ts";
-import { keepResource } from "../../support/resources.ts";
+import { serveLocally } from "../../support/serve-locally.ts";
 import { startProvider } from "../../support/start-provider.ts";
 import { type SyncApp, startApp } from "../../support/sync-app.ts";
 import { ADMIN_ENV, dataOf, jsonBody, lookUp, PASSWORD, Person, releaseName } from "../people.ts";
@@ -204,13 +205,9 @@ describe("identity provider", () => {
     const { env, sign, publicJwk } = await startProvider();
     const other = await generateKeyPair("ES256", { extractable: true });
     const otherJwk = { ...(await exportJWK(other.publicKey)), kid: "key-1", alg: "ES256" };
-    const server = Bun.serve({
-      hostname: "127.0.0.1",
-      port: 0,
-      fetch: () => Response.json({ keys: [otherJwk, publicJwk, publicJwk] }),
-    });
-    keepResource(() => server.stop(true));
-    const app = await startApp({ env: { ...env, JWT_JWKS_URL: server.url.href } });
+    const keys = [otherJwk, publicJwk, publicJwk];
+    const JWT_JWKS_URL = serveLocally(() => Response.json({ keys }));
+    const app = await startApp({ env: { ...env, JWT_JWKS_URL } });
     expect(await codeOf(app, await sign({ sub: "x" }))).toBe(200);
     expect(await codeOf(app, await sign({ sub: "x", exp: 1 }))).toBe("token_expired");
     const stranger = await generateKeyPair("ES256", { extractable: true });
@@ -243,9 +240,8 @@ describe("identity provider", () => {
 
   test("D-5.4 a provider whose reply has no list of keys is 503", async () => {
     const { env, sign } = await startProvider();
-    const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => Response.json({}) });
-    keepResource(() => server.stop(true));
-    const app = await startApp({ env: { ...env, JWT_JWKS_URL: server.url.href } });
+    const JWT_JWKS_URL = serveLocally(() => Response.json({}));
+    const app = await startApp({ env: { ...env, JWT_JWKS_URL } });
     expect(await codeOf(app, await sign({ sub: "x" }))).toBe("unavailable");
   });
 

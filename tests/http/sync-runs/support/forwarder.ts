@@ -1,5 +1,5 @@
 // A fixed address for a deployment that is started again elsewhere.
-import { keepResource } from "../../support/resources.ts";
+import { passOn, serveLocally } from "../../support/serve-locally.ts";
 
 export interface Forwarder {
   readonly url: string;
@@ -12,25 +12,13 @@ export interface Forwarder {
 }
 
 export function startForwarder(): Forwarder {
-  const server = Bun.serve({
-    port: 0,
-    hostname: "127.0.0.1",
-    idleTimeout: 0,
-    async fetch(request) {
-      const { pathname, search } = new URL(request.url);
-      const asked = `${request.method} ${pathname.replace("/api/v1/sync", "")}`;
-      forwarder.seen.push(asked);
-      const target = forwarder.target;
-      const to = typeof target === "string" ? target : target(asked);
-      const body = request.method === "POST" ? { body: await request.bytes() } : {};
-      const { method, headers } = request;
-      for (const name of forwarder.drops) headers.delete(name);
-      const init = { method, headers, decompress: false, ...body };
-      const reply = await fetch(`${to}${pathname}${search}`, init);
-      return new Response(await reply.bytes(), { status: reply.status, headers: reply.headers });
-    },
+  const url = serveLocally((request) => {
+    const asked = `${request.method} ${new URL(request.url).pathname.replace("/api/v1/sync", "")}`;
+    forwarder.seen.push(asked);
+    for (const name of forwarder.drops) request.headers.delete(name);
+    const { target } = forwarder;
+    return passOn(request, typeof target === "string" ? target : target(asked));
   });
-  keepResource(() => server.stop(true));
-  const forwarder: Forwarder = { url: server.url.origin, seen: [], target: "", drops: [] };
+  const forwarder: Forwarder = { url, seen: [], target: "", drops: [] };
   return forwarder;
 }
