@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { readKeptHeads } from "../../src/domain/reputation/audit/kept-heads.ts";
 import { dataOf, jsonBody, lookUp, Person } from "../http/reputation/people.ts";
 import { startReputation } from "../http/reputation/reputation-backends.ts";
-import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
+import { expectPage, onConsole, openConsole, openFor } from "./support/console-page.ts";
 
 onConsole("administration in the console", (backend) => {
   test("D-9.4.7 an administrator finds an account, changes its plan, suspends, restores and erases it", async () => {
@@ -85,9 +85,7 @@ onConsole("administration in the console", (backend) => {
   });
 
   test("D-9.4.7 nobody suspends or erases themselves among the accounts", async () => {
-    const app = await startReputation(backend);
-    const root = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, root, "/console/accounts");
+    const { page } = await openFor(backend, "root", "/console/accounts");
     const row = page.getByRole("row").filter({ hasText: "administrator" });
     await row.getByRole("button", { name: "Change plan" }).waitFor();
     expect(await row.getByRole("button").allTextContents()).toEqual(["Change plan"]);
@@ -140,9 +138,7 @@ onConsole("administration in the console", (backend) => {
   });
 
   test("D-9.4.7 a verification under way is cancelled, and the button keeps the focus", async () => {
-    const app = await startReputation(backend);
-    const root = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, root, "/console/audit");
+    const { page } = await openFor(backend, "root", "/console/audit");
     // It tells nothing.
     await page.route("**/audit/verify", () => {});
     await page.getByRole("button", { name: "Verify", exact: true }).press("Enter");
@@ -156,11 +152,8 @@ onConsole("administration in the console", (backend) => {
   });
 
   test("D-9.4.7 hostile names are text", async () => {
-    const app = await startReputation(backend);
-    const root = await Person.signIn(app, "root");
     const name = encodeURIComponent("<script>alert(1)</script>\u202eeman");
-    const address = `/console/accounts/${name}`;
-    const { page, expectGood } = await openConsole(app, root, address);
+    const { page, expectGood } = await openFor(backend, "root", `/console/accounts/${name}`);
     await expectPage(page, "Accounts");
     await page.getByText("There is no such account").waitFor();
     await expectGood();

@@ -14,7 +14,10 @@ const HARNESS = join(import.meta.dir, "harness/components.tsx");
 const INSECURE_ORIGIN =
   /^The Cross-Origin-Opener-Policy header has been ignored, because the URL's origin was untrustworthy/;
 
-async function harnessScript(): Promise<string> {
+/** Built once for all tests. */
+let harness: Promise<string> | undefined;
+
+async function buildHarness(): Promise<string> {
   const { outputs } = await Bun.build({
     entrypoints: [HARNESS],
     target: "browser",
@@ -29,7 +32,8 @@ async function openHarness(app: SyncApp, host = "127.0.0.1") {
   const page = await context.newPage();
   const origin = `http://${host}:${new URL(app.url).port}`;
   const watch = watchPage(page, origin, { expectedErrors: [INSECURE_ORIGIN] });
-  const body = await harnessScript();
+  harness ??= buildHarness();
+  const body = await harness;
   await page.route("**/console/assets/*.js", (route) =>
     route.fulfill({ contentType: "text/javascript", body }),
   );

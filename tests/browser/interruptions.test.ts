@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { PASSWORD, Person } from "../http/reputation/people.ts";
 import { startReputation } from "../http/reputation/reputation-backends.ts";
-import { expectPage, onConsole, openConsole, openFor } from "./support/console-page.ts";
+import { expectPage, onConsole, openConsole, openFor, signIn } from "./support/console-page.ts";
 
 /** The browser's line on a service that is not there. */
 const GONE = /^Failed to load resource: net::ERR_/;
@@ -165,9 +165,7 @@ onConsole("an open page", (backend) => {
     await page.getByRole("status").getByText("Your session has ended").waitFor();
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Sign in");
     await expectGood();
-    await page.getByLabel("Username").fill("ana");
-    await page.getByLabel("Password").fill(PASSWORD);
-    await page.getByRole("button", { name: "Sign in", exact: true }).click();
+    await signIn(page, "ana");
     await expectPage(page, "Consents");
     expect(await page.getByLabel("Status").inputValue()).toBe("active");
     await page.getByRole("cell", { name: "active" }).waitFor();

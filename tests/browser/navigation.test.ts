@@ -1,8 +1,6 @@
 // The frame of the console: navigation, addresses, Back, who sees what. D-9.1, D-9.3.
 import { expect, test } from "bun:test";
-import { ADMIN_ENV, Person } from "../http/reputation/people.ts";
-import { startApp } from "../http/support/sync-app.ts";
-import { expectPage, onConsole, openConsole, openFor } from "./support/console-page.ts";
+import { expectPage, onConsole, openFor } from "./support/console-page.ts";
 
 const OPERATORS = ["Overview", "Tables", "Runs", "Rejected", "Compare", "Accounts", "Audit"];
 const EVERYBODY = ["My reputation", "Consents", "Accesses", "API keys", "Usage", "Settings"];
@@ -22,11 +20,10 @@ onConsole("the console", (backend) => {
   });
 
   test("D-9.3 a person who opens a page for administrators reads that it is", async () => {
-    const app = await startApp();
-    const as = await Person.signUp(app, "ana");
+    const { app, page, expectGood } = await openFor(backend, "ana");
+    await expectPage(page, "My reputation");
     for (const name of OPERATORS) {
-      const address = `/console/${name.toLowerCase()}`;
-      const { page, expectGood } = await openConsole(app, as, address);
+      await page.goto(`${app.url}/console/${name.toLowerCase()}`);
       await expectPage(page, name);
       await page.getByText("This page is for administrators").waitFor();
       expect(await page.getByRole("navigation").getByRole("link").allTextContents()).toEqual(
@@ -37,9 +34,7 @@ onConsole("the console", (backend) => {
   });
 
   test("D-9.1 an unknown page says so, and leads on", async () => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const as = await Person.signIn(app, "root");
-    const { page, expectGood } = await openConsole(app, as, "/console/nowhere");
+    const { page, expectGood } = await openFor(backend, "root", "/console/nowhere");
     await expectPage(page, "Page not found");
     await expectGood();
     await page.getByRole("link", { name: "Go to the first page" }).click();
@@ -47,9 +42,7 @@ onConsole("the console", (backend) => {
   });
 
   test("D-9.1 Back, Forward and reload lead where they led, with the focus on the heading", async () => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, as);
+    const { page } = await openFor(backend, "root");
     await expectPage(page, "Overview");
     for (const name of ["Runs", "Usage"]) {
       // By keyboard, as a link is followed.
@@ -71,9 +64,7 @@ onConsole("the console", (backend) => {
   });
 
   test("D-9.1 the first key leads past the navigation", async () => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, as);
+    const { page } = await openFor(backend, "root");
     await expectPage(page, "Overview");
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");

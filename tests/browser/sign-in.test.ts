@@ -1,20 +1,15 @@
 // Signing in, up and out in the console, and what becomes of the page that was asked for. D-9.3.
 import { expect, test } from "bun:test";
 import type { Page } from "playwright-core";
-import { ADMIN_ENV, PASSWORD, Person } from "../http/reputation/people.ts";
+import { ADMIN_ENV, PASSWORD } from "../http/reputation/people.ts";
 import { startReputation } from "../http/reputation/reputation-backends.ts";
 import { startApp } from "../http/support/sync-app.ts";
-import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
+import { expectPage, onConsole, openConsole, openFor, signIn } from "./support/console-page.ts";
 
 async function fillIn(page: Page, values: Readonly<Record<string, string>>): Promise<void> {
   for (const [label, value] of Object.entries(values)) {
     await page.getByLabel(label, { exact: true }).fill(value);
   }
-}
-
-async function signIn(page: Page, username = "root", password = PASSWORD): Promise<void> {
-  await fillIn(page, { Username: username, Password: password });
-  await page.getByRole("button", { name: "Sign in" }).click();
 }
 
 onConsole("signing in", (backend) => {
@@ -103,8 +98,7 @@ onConsole("signing in", (backend) => {
     "http://[",
   ];
   test("D-9.3 after signing in nothing opens elsewhere", async () => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const { page } = await openConsole(app, await Person.signIn(app, "root"), "/console/runs");
+    const { app, page } = await openFor(backend, "root", "/console/runs");
     await expectPage(page, "Runs");
     for (const next of ELSEWHERE) {
       await page.goto(`${app.url}/console/sign-in?${new URLSearchParams({ next })}`);
@@ -115,9 +109,7 @@ onConsole("signing in", (backend) => {
   });
 
   test("D-9.3, D-9.4.1 a session that ended elsewhere leads to signing in by itself, and back", async () => {
-    const app = await startApp({ env: ADMIN_ENV });
-    const as = await Person.signIn(app, "root");
-    const { page } = await openConsole(app, as, "/console/runs?status=failed");
+    const { app, as, page } = await openFor(backend, "root", "/console/runs?status=failed");
     await expectPage(page, "Runs");
     const ended = await as.send("/v1/sessions/current", { method: "DELETE" });
     expect(ended.status).toBe(200);

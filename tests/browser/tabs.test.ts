@@ -1,17 +1,10 @@
 // Two tabs of one browser, and what the first page costs it. D-9.1, D-9.3.
 import { expect, test } from "bun:test";
-import type { Page } from "playwright-core";
-import { PASSWORD, Person } from "../http/reputation/people.ts";
+import { Person } from "../http/reputation/people.ts";
 import { startReputation } from "../http/reputation/reputation-backends.ts";
 import { startApp } from "../http/support/sync-app.ts";
-import { expectPage, onConsole, openConsole } from "./support/console-page.ts";
+import { expectPage, onConsole, openConsole, signIn } from "./support/console-page.ts";
 import { watchPage } from "./support/watch-page.ts";
-
-async function signIn(page: Page, username: string): Promise<void> {
-  await page.getByLabel("Username").fill(username);
-  await page.getByLabel("Password").fill(PASSWORD);
-  await page.getByRole("button", { name: "Sign in" }).click();
-}
 
 onConsole("tabs", (backend) => {
   test("D-9.3, D-9.4.11 what one tab does the other sees, and signing out ends both", async () => {

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { dataOf, jsonBody, PASSWORD, Person } from "../../http/reputation/people.ts";
 import { startReputation } from "../../http/reputation/reputation-backends.ts";
 import { startProvider } from "../../http/support/start-provider.ts";
-import { expectPage, onConsole, openConsole, openFor } from "../support/console-page.ts";
+import { expectPage, onConsole, openConsole, openFor, signIn } from "../support/console-page.ts";
 
 const ADDRESS = "/console/settings";
 const HOSTILE = "<script>alert(1)</script>\u202e<img src=x onerror=alert(1)>";
@@ -120,9 +120,7 @@ onConsole("settings", (backend) => {
     expect((await as.send("/v1/me")).status).toBe(401);
     await expectGood();
 
-    await page.getByLabel("Username").fill("ana");
-    await page.getByLabel("Password").fill(PASSWORD);
-    await press(page, "Sign in");
+    await signIn(page, "ana");
     await expectPage(page, "My reputation");
     await page.getByRole("link", { name: "Settings", exact: true }).click();
     await expectPage(page, "Settings");

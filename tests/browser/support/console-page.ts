@@ -1,7 +1,7 @@
 // Pages of the console for tests: opened by somebody who is signed in, and watched.
 import { describe } from "bun:test";
 import type { Page } from "playwright-core";
-import { Person } from "../../http/reputation/people.ts";
+import { PASSWORD, Person } from "../../http/reputation/people.ts";
 import { startReputation } from "../../http/reputation/reputation-backends.ts";
 import { type Backend, SQLITE_FILE } from "../../http/support/backends.ts";
 import type { SyncApp } from "../../http/support/sync-app.ts";
@@ -49,6 +49,13 @@ export async function openFor(
   const how = username === "root" ? "signIn" : "signUp";
   const as = await Person[how](app, username);
   return { app, as, ...(await openConsole(app, as, address, expectedErrors)) };
+}
+
+/** Types name and password into the page for signing in, and sends them. */
+export async function signIn(page: Page, username = "root", password = PASSWORD): Promise<void> {
+  await page.getByLabel("Username").fill(username);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in", exact: true }).click();
 }
 
 /** Waits until the page of this name is shown, with its heading and its title. */
