@@ -162,9 +162,10 @@ describe("repsync doctor", () => {
   });
 
   test("D-4.12 tells a remote that fails at the key from one that refuses it", async () => {
-    const server_time = new Date().toISOString();
+    const tables = { tables: ["profiles"], table_counts: { profiles: 0 } };
+    const fields = { ...tables, server_time: new Date().toISOString() };
     const remote = serveLocally(({ url }) =>
-      url.endsWith("/status") ? statusReply({ server_time }) : new Response("no", { status: 500 }),
+      url.endsWith("/status") ? statusReply(fields) : new Response("no", { status: 500 }),
     );
     const folder = makeTempFolder();
     const env = { ...serviceEnv(folder), SYNC_REMOTE_URL: remote };

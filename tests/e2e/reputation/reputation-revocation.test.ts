@@ -1,11 +1,11 @@
 // D-6.3 over real services: what one revoked, the others refuse from the moment the reply to the revocation is there.
 // `npm run test:revocation` runs 10,000 rounds.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
-import { exportJWK, generateKeyPair, SignJWT } from "jose";
 import { dataOf, jsonBody, lookUp, Person } from "../../http/reputation/people.ts";
 import { onReputationBackends } from "../../http/reputation/reputation-backends.ts";
 import { SQLITE_FILE } from "../../http/support/backends.ts";
-import { keepResource, releaseResources } from "../../http/support/resources.ts";
+import { releaseResources } from "../../http/support/resources.ts";
+import { startProvider } from "../../http/support/start-provider.ts";
 import type { Reply, SyncClient } from "../../http/support/sync-app.ts";
 import { patient, setPlan, startServices } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
@@ -16,32 +16,6 @@ const ROUNDS = Number(process.env["REVOCATION_ROUNDS"] ?? 40);
 /** Servers take far longer for a round; the adapter of MongoDB has a test of its own. */
 const SERVER_ROUNDS = Math.ceil(ROUNDS / 10);
 const READERS = 6;
-const ISSUER = "https://id.example.com/";
-const AUDIENCE = "repsync-test";
-
-/** An identity provider; each of its tokens is a session that can be ended. */
-async function startProvider() {
-  const { publicKey, privateKey } = await generateKeyPair("EdDSA", { extractable: true });
-  const jwk = { ...(await exportJWK(publicKey)), kid: "key-1", alg: "EdDSA" };
-  const server = Bun.serve({
-    hostname: "127.0.0.1",
-    port: 0,
-    fetch: () => Response.json({ keys: [jwk] }),
-  });
-  keepResource(() => server.stop(true));
-  let tokens = 0;
-  const sign = () =>
-    new SignJWT({ n: tokens++ })
-      .setProtectedHeader({ alg: "EdDSA", kid: "key-1" })
-      .setIssuer(ISSUER)
-      .setAudience(AUDIENCE)
-      .setSubject("bea")
-      .setExpirationTime("1h")
-      .sign(privateKey);
-  const env = { JWT_JWKS_URL: server.url.href, JWT_ISSUER: ISSUER, JWT_AUDIENCE: AUDIENCE };
-  return { sign, env };
-}
-
 /** Whether a person's consent is given, and how often that has changed. */
 class Phase {
   #changes = 0;
@@ -80,8 +54,10 @@ onReputationBackends(
     let signToken: () => Promise<string>;
 
     beforeAll(async () => {
-      const { sign, env } = await startProvider();
-      signToken = sign;
+      const { sign, env } = await startProvider("EdDSA");
+      let tokens = 0;
+      // Each is a session that can be ended.
+      signToken = () => sign({ sub: "bea", n: tokens++ });
       const storageUrl = await backend.makeUrl();
       services = (await startServices(3, { storageUrl, env })).map(patient);
       const [first] = services;
