@@ -1,16 +1,17 @@
 // The examples of docs/reputation.md, run as they stand against a real service: each prints what the guide shows.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../../.ci/setup.mjs";
 import { PASSWORD } from "../../http/reputation/people.ts";
 import { type Backend, onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { releaseResources } from "../../http/support/resources.ts";
+import { blocksOf, examplesOf } from "../support/document.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { Shell } from "../support/shell.ts";
 
-const GUIDE = readFileSync(join(ROOT, "docs/reputation.md"), "utf8");
+const GUIDE = "docs/reputation.md";
 const PROGRAMS = ["bash", "curl", "node", "python3"];
 const UPDATED_AT = "2026-11-20T08:00:00Z";
 /** As old and as active as counts, so that the score is the same on every day. */
@@ -26,30 +27,12 @@ const PLATFORM_ACCOUNTS = [
 
 type Role = "business" | "owner";
 
-/** An example for a terminal, and what the guide shows of it. */
-interface Example {
-  readonly commands: string;
-  readonly roles: readonly Role[];
-  readonly shown: { readonly language: string; readonly text: string } | null;
-}
-
-interface Block {
-  readonly language: string;
-  readonly text: string;
-}
-
-const blocks: readonly Block[] = [...GUIDE.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
-  ([, language = "", text = ""]) => ({ language, text }),
-);
-const examples = blocks.flatMap((block, place) => exampleOf(block, blocks[place + 1]));
-const files = blocks.filter(({ language }) => language === "js" || language === "python");
-
-function exampleOf({ language, text }: Block, next: Block | undefined): readonly Example[] {
-  if (language !== "sh") return [];
-  const roles = (/^# (.*)\n/.exec(text)?.[1] ?? "").split(", ") as Role[];
-  const isShown = next?.language === "json" || next?.language === "text";
-  return [{ commands: text, roles, shown: isShown ? next : null }];
-}
+/** For the terminals of these people, whom its first line names. */
+const examples = examplesOf(GUIDE).map(({ commands, shown }) => {
+  const roles = (/^# (.*)\n/.exec(commands)?.[1] ?? "").split(", ") as Role[];
+  return { commands, shown, roles };
+});
+const files = blocksOf(GUIDE).filter(({ language }) => language === "js" || language === "python");
 
 function isMissing(): boolean {
   const missing = PROGRAMS.filter((name) => Bun.which(name) === null);

@@ -21,12 +21,17 @@ const LATER = /^# some seconds later\n/;
 const SERVE = /^(?:\w+=\S+ )?repsync serve$/m;
 const SHOWN_LANGUAGES = ["json", "text", "csv"];
 
-/** The examples of a document, in order. A block that shows something belongs to the commands before it. */
-export function examplesOf(path: string): readonly Example[] {
+/** The blocks of code of a document. */
+export function blocksOf(path: string) {
   const document = readFileSync(join(ROOT, path), "utf8");
-  const blocks = [...document.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
+  return [...document.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(
     ([, language = "", text = ""]) => ({ language, text }),
   );
+}
+
+/** The examples of a document, in order. A block that shows something belongs to the commands before it. */
+export function examplesOf(path: string): readonly Example[] {
+  const blocks = blocksOf(path);
   return blocks.flatMap(({ language, text }, place) => {
     if (language !== "sh") return [];
     const next = blocks[place + 1];
