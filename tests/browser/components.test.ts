@@ -2,9 +2,9 @@
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { keepResource } from "../http/support/resources.ts";
 import { type SyncApp, startApp } from "../http/support/sync-app.ts";
 import { chromiumAvailable, openContext } from "../support/browser.ts";
+import { keepResource } from "../support/resources.ts";
 import { waitUntil } from "./support/wait-until.ts";
 import { watchPage } from "./support/watch-page.ts";
 

@@ -7,8 +7,8 @@ import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts"
 import { OTHER_PEPPER } from "../../src/usecases/reputation/accounts/secrets.ts";
 import { serviceEnv } from "../e2e/support/service-process.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource } from "../http/support/resources.ts";
 import { serveLocally } from "../http/support/serve-locally.ts";
+import { keepResource } from "../support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { NOTES, startPair, statusReply } from "./support/running-pair.ts";
 

@@ -3,8 +3,8 @@
 import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { join } from "node:path";
-import { keepResource } from "../http/support/resources.ts";
 import { serveLocally } from "../http/support/serve-locally.ts";
+import { keepResource } from "../support/resources.ts";
 import { runCli } from "./support/run-cli.ts";
 import { AT, NOTES, SHORT_NOTES, startPair } from "./support/running-pair.ts";
 

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from "bun:test";
 import { BUN, CLI, startProcess } from "../e2e/support/service-process.ts";
-import { keepResource } from "../http/support/resources.ts";
 import { passOn, serveLocally } from "../http/support/serve-locally.ts";
+import { keepResource } from "../support/resources.ts";
 import { startInTerminal } from "./support/cli-process.ts";
 import { runCli } from "./support/run-cli.ts";
 import { fill, namesOf, SHORT_NOTES, startPair } from "./support/running-pair.ts";

@@ -3,8 +3,8 @@ import { expect, test } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
-import { releaseResources } from "../http/support/resources.ts";
 import { startApp } from "../http/support/sync-app.ts";
+import { releaseResources } from "../support/resources.ts";
 
 const FILE = join(ROOT, "docs/openapi.json");
 /** With sync disabled the document names no tables of a registry. */

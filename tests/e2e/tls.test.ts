@@ -7,9 +7,9 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { ADMIN_ENV, jsonBody, PASSWORD } from "../http/reputation/people.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
-import { keepResource } from "../http/support/resources.ts";
 import { SYNC_KEY } from "../http/support/sync-app.ts";
 import { makeCertificate, type TestCertificate } from "../support/certificates.ts";
+import { keepResource } from "../support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import {
   BUN,

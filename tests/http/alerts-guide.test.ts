@@ -5,9 +5,9 @@ import { once } from "node:events";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { ROOT } from "../../.ci/setup.mjs";
+import { keepResource } from "../support/resources.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { Person } from "./reputation/people.ts";
-import { keepResource } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
 
 const RECEIVERS: readonly Receiver[] = [

@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import { REQUEST_DEADLINE_MS } from "../../src/domain/shared/limits.ts";
+import { keepResource } from "../support/resources.ts";
 import { fileOf, resultOf } from "./rows/support/import-replies.ts";
 import { MONGODB, onBackends } from "./support/backends.ts";
-import { keepResource } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 import { startRunApp } from "./sync-runs/support/run-apps.ts";
 

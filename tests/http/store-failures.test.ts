@@ -5,11 +5,11 @@ import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SQL } from "bun";
 import { MongoClient } from "mongodb";
+import { keepResource } from "../support/resources.ts";
 import { startReplicaSet } from "../support/stores/mongo-replica-set.ts";
 import { pollUntil } from "../support/time/poll-until.ts";
 import { MONGODB, onBackends, POSTGRESQL } from "./support/backends.ts";
 import { makeTempFolder } from "./support/make-temp-folder.ts";
-import { keepResource } from "./support/resources.ts";
 import { type SyncApp, startApp } from "./support/sync-app.ts";
 
 interface FileApp extends SyncApp {

@@ -1,10 +1,10 @@
 // Replies that go out before the body of their request has come: who sends a byte a second keeps no connection.
 import { describe, expect, test } from "bun:test";
 import { endIfUnread } from "../../src/http/bodies.ts";
+import { keepResource } from "../support/resources.ts";
 import { SimTime } from "../support/time/sim-time.ts";
 import { ADMIN_ENV } from "./reputation/people.ts";
 import { bodyText, RawConnection } from "./support/raw-http.ts";
-import { keepResource } from "./support/resources.ts";
 import { SYNC_KEY, startApp } from "./support/sync-app.ts";
 
 const PUSH = "POST /api/v1/sync/push/notes";

@@ -1,7 +1,7 @@
 // One Chromium for all tests of a process, started by the first that needs it. Each test has a context of its own.
 import { type Browser, type BrowserContext, chromium } from "playwright-core";
-import { keepResource } from "../http/support/resources.ts";
 import { findChromium } from "./chromium-binary.ts";
+import { keepResource } from "./resources.ts";
 import { makeGuardedFolder } from "./temporary-folders.ts";
 import { afterAllTests } from "./test-run.ts";
 

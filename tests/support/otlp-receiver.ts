@@ -1,5 +1,5 @@
 // A collector of traces: takes OTLP over HTTP as JSON, and keeps every span.
-import { keepResource } from "../http/support/resources.ts";
+import { keepResource } from "./resources.ts";
 
 /** A span as it came. */
 export interface ReceivedSpan {

@@ -4,7 +4,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { BUN, ROOT, setUp } from "../../.ci/setup.mjs";
-import { beginTest, endTest, releaseResources } from "../http/support/resources.ts";
+import { beginTest, endTest, releaseResources } from "./resources.ts";
 import { memoryRoot } from "./temporary-folders.ts";
 import { takeLastSteps } from "./test-run.ts";
 

@@ -7,7 +7,7 @@ import { SystemClock } from "../../../src/adapters/system/system.ts";
 import type { Clock } from "../../../src/ports/runtime/runtime.ts";
 import type { FullStorage } from "../../../src/ports/storage.ts";
 import { COLLECTIONS } from "../../../src/repositories/collections.ts";
-import { releaseResources } from "../../http/support/resources.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { type RunStorage, withRunParts } from "../../support/run-parts.ts";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { takeShardProblems, watchShardKeys } from "../../support/stores/shard-keys.ts";

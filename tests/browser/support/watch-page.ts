@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConsoleMessage, Page } from "playwright-core";
 import { ROOT } from "../../../.ci/setup.mjs";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { IS_QUICK } from "../../support/test-run.ts";
 
 /** The small one, as every page reads it anew. */

@@ -21,7 +21,7 @@ import {
   arbitraryValue,
 } from "../../contract/tables/table-arbitraries.ts";
 import { type Backend, onEveryBackend } from "../../http/support/backends.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { writingParts } from "../../support/run-parts.ts";

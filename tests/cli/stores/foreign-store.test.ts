@@ -15,8 +15,8 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { connectSql, MONGODB } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { SYNC_KEY } from "../../http/support/sync-app.ts";
+import { keepResource } from "../../support/resources.ts";
 import {
   dropPostgresDatabase,
   makePostgresDatabase,

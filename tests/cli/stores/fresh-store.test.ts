@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import { connectSql, MONGODB, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { SYNC_KEY, startApp } from "../../http/support/sync-app.ts";
+import { keepResource } from "../../support/resources.ts";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { runCli } from "../support/run-cli.ts";
 

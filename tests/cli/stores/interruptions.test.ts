@@ -14,8 +14,8 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { type Backend, onEveryBackend, SQLITE_FILE } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { startApp } from "../../http/support/sync-app.ts";
+import { keepResource } from "../../support/resources.ts";
 import { SEED } from "../../support/seed.ts";
 import { SeededRandom } from "../../support/seeded-random.ts";
 import { startReplicaSet } from "../../support/stores/mongo-replica-set.ts";

@@ -10,7 +10,7 @@ import {
 } from "../../e2e/support/service-process.ts";
 import { connectSql } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import {
   dropPostgresDatabase,
   makePostgresDatabase,

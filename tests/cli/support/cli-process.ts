@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import { BUN, CLI, programEnv } from "../../e2e/support/service-process.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { asResult, type CliOptions, type CliResult } from "./run-cli.ts";
 
 const PEAK_EVERY_MS = 20;

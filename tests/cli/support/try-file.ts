@@ -18,7 +18,7 @@ import { type FileGuess, guessTable } from "../../../src/usecases/sync/files/gue
 import { ImportReport, importFile } from "../../../src/usecases/sync/files/import-file.ts";
 import { DryWriter, StoreWriter } from "../../../src/usecases/sync/files/import-writer.ts";
 import { RowNumbers } from "../../../src/usecases/sync/files/record-reader.ts";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import { makeTable } from "../../support/rows/make-table.ts";
 import { writingParts } from "../../support/run-parts.ts";
 import { HurriedClock } from "../../support/time/fake-clock.ts";

@@ -12,8 +12,8 @@ import { LEASES } from "../../../src/repositories/run-collections.ts";
 import { copyStore } from "../../../src/usecases/operations/copy-store.ts";
 import { writeFact } from "../../http/stores/support/raw-store.ts";
 import type { Backend } from "../../http/support/backends.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { MemoryLogger } from "../../support/memory-logger.ts";
+import { keepResource } from "../../support/resources.ts";
 import { writeTo } from "../../support/rows/write-to.ts";
 import { ABOUT, contentOf, dumpedDeployment, heldParts, PARTS } from "./dumped-deployment.ts";
 

@@ -6,7 +6,7 @@ import { ROOT } from "../../../.ci/setup.mjs";
 import { PASSWORD } from "../../http/reputation/people.ts";
 import { type Backend, onOneBackend } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { releaseResources } from "../../http/support/resources.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { blocksOf, examplesOf } from "../support/document.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 import { Shell } from "../support/shell.ts";

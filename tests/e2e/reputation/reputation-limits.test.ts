@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, lookUp, Person } from "../../http/reputation/people.ts";
 import { onReputationBackends } from "../../http/reputation/reputation-backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import type { Reply } from "../../http/support/sync-app.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { setPlan, startServices } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 

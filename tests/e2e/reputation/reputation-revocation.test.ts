@@ -4,9 +4,9 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import { dataOf, jsonBody, lookUp, Person } from "../../http/reputation/people.ts";
 import { onReputationBackends } from "../../http/reputation/reputation-backends.ts";
 import { SQLITE_FILE } from "../../http/support/backends.ts";
-import { releaseResources } from "../../http/support/resources.ts";
 import { startProvider } from "../../http/support/start-provider.ts";
 import type { Reply, SyncClient } from "../../http/support/sync-app.ts";
+import { releaseResources } from "../../support/resources.ts";
 import { patient, setPlan, startServices } from "../support/reputation-services.ts";
 import type { ServiceProcess } from "../support/service-process.ts";
 

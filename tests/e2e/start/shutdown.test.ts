@@ -7,8 +7,8 @@ import { startBunServer } from "../../../src/adapters/bun/http-server.ts";
 import { connectSql, MONGODB, onEveryBackend, POSTGRESQL } from "../../http/support/backends.ts";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
 import { bodyText, RawConnection } from "../../http/support/raw-http.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { requestText } from "../../http/support/sync-app.ts";
+import { keepResource } from "../../support/resources.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { type ServiceProcess, startService } from "../support/service-process.ts";
 

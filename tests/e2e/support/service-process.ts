@@ -4,9 +4,9 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { makeTempFolder } from "../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../http/support/resources.ts";
 import { makeClient, SYNC_KEY, type SyncClient } from "../../http/support/sync-app.ts";
 import { TABLES } from "../../http/support/tables.ts";
+import { keepResource } from "../../support/resources.ts";
 
 /** `src/app/main.ts`. */
 export const MAIN = fileURLToPath(new URL("../../../src/app/main.ts", import.meta.url));

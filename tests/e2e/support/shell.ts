@@ -1,6 +1,6 @@
 // A shell as a reader of the documents has one.
 import { spawn } from "node:child_process";
-import { keepResource } from "../../http/support/resources.ts";
+import { keepResource } from "../../support/resources.ts";
 
 /** A bash that keeps its variables and its folder from one example to the next. */
 export class Shell {

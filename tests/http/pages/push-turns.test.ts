@@ -2,9 +2,9 @@
 import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../src/adapters/system/system.ts";
+import { keepResource } from "../../support/resources.ts";
 import { HurriedClock } from "../../support/time/fake-clock.ts";
 import { SQLITE_FILE } from "../support/backends.ts";
-import { keepResource } from "../support/resources.ts";
 import { startApp } from "../support/sync-app.ts";
 
 const ROWS = 20_000;

@@ -3,8 +3,8 @@ import { Database } from "bun:sqlite";
 import { describe, expect, test } from "bun:test";
 import { MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../support/resources.ts";
 import { MONGODB, onEveryBackend, SQLITE_FILE } from "../support/backends.ts";
-import { keepResource } from "../support/resources.ts";
 import { SYNC_KEY, startApp } from "../support/sync-app.ts";
 
 const ITEMS: TableEntry = {

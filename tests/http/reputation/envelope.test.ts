@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
+import { releaseResources } from "../../support/resources.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { releaseResources } from "../support/resources.ts";
 import { type Reply, type SyncApp, startApp } from "../support/sync-app.ts";
 import { jsonBody, Person } from "./people.ts";
 import { onReputationBackends, startReputation } from "./reputation-backends.ts";

@@ -2,9 +2,9 @@
 // 5xx, and nothing is changed. D-5.2, D-5.5.
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from "bun:test";
 import fc from "fast-check";
+import { releaseResources } from "../../support/resources.ts";
 import { checkAsyncProperty } from "../../support/seed.ts";
 import type { Backend } from "../support/backends.ts";
-import { releaseResources } from "../support/resources.ts";
 import type { Reply, RequestOptions, SyncApp } from "../support/sync-app.ts";
 import { dataOf, jsonBody, Person } from "./people.ts";
 import { onReputationBackends, startReputation } from "./reputation-backends.ts";

@@ -2,8 +2,8 @@
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { type ClientSession, MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../support/resources.ts";
 import { MONGODB, onBackends } from "../support/backends.ts";
-import { keepResource } from "../support/resources.ts";
 import { startPair } from "../sync-runs/support/run-apps.ts";
 
 setDefaultTimeout(120_000);

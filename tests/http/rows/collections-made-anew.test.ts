@@ -2,9 +2,9 @@
 import { expect, test } from "bun:test";
 import { type Db, MongoClient } from "mongodb";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../support/resources.ts";
 import { jsonBody } from "../reputation/people.ts";
 import { MONGODB, onBackends, SQLITE_FILE } from "../support/backends.ts";
-import { keepResource } from "../support/resources.ts";
 import { type RunApp, startRunApp } from "../sync-runs/support/run-apps.ts";
 
 const ITEMS: TableEntry = {

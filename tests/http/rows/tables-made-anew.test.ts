@@ -4,12 +4,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { MongoClient } from "mongodb";
 import type { ColumnEntry, TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../support/resources.ts";
 import { pollUntil } from "../../support/time/poll-until.ts";
 import { jsonBody, lookUp, Person } from "../reputation/people.ts";
 import { isPostgres } from "../stores/support/raw-store.ts";
 import { connectSql, MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../support/backends.ts";
 import { makeTempFolder } from "../support/make-temp-folder.ts";
-import { keepResource } from "../support/resources.ts";
 import { SYNC_KEY } from "../support/sync-app.ts";
 import { startPair, startRunApp } from "../sync-runs/support/run-apps.ts";
 

@@ -1,7 +1,7 @@
 // A receiver of alerts, as an operator would write one.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { keepResource } from "./resources.ts";
+import { keepResource } from "../../support/resources.ts";
 import type { JsonFields } from "./sync-app.ts";
 
 const SECRET = "a secret of the receiver";

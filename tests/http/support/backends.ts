@@ -2,6 +2,7 @@
 import { describe } from "bun:test";
 import { join } from "node:path";
 import { SQL } from "bun";
+import { keepResource } from "../../support/resources.ts";
 import { giveBackDatabase, takeDatabase } from "../../support/stores/mongo-databases.ts";
 import { mongoAvailable } from "../../support/stores/shared-mongo.ts";
 import {
@@ -11,7 +12,6 @@ import {
 } from "../../support/stores/shared-postgres.ts";
 import { IS_QUICK } from "../../support/test-run.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
-import { keepResource } from "./resources.ts";
 
 /** One kind of store. */
 export interface Backend {

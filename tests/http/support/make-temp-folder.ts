@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { keepResource } from "./resources.ts";
+import { keepResource } from "../../support/resources.ts";
 
 /** A folder of the test's own, removed after it. */
 export function makeTempFolder(): string {

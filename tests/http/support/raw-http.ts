@@ -1,8 +1,8 @@
 // HTTP over a bare socket, for what `fetch` hides, mends or refuses to send.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { keepResource } from "../../support/resources.ts";
 import { joinBytes, textOf } from "./bytes.ts";
-import { keepResource } from "./resources.ts";
 
 /** A reply as it came. */
 export interface RawReply {

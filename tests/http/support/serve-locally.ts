@@ -1,5 +1,5 @@
 // A server of a test's own, such as a remote that answers as no deployment does.
-import { keepResource } from "./resources.ts";
+import { keepResource } from "../../support/resources.ts";
 
 /** Answers every request at the address that it gives, until the test ends; a reply may take any time. */
 export function serveLocally(answer: (request: Request) => Response | Promise<Response>): string {

@@ -9,12 +9,12 @@ import { readConfig } from "../../../src/app/config.ts";
 import { serverOfRuntime } from "../../../src/app/process.ts";
 import type { TimeDeps } from "../../../src/app/services.ts";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../support/resources.ts";
 import type { Backend } from "./backends.ts";
 import { gunzip, gzip, sha256, textOf } from "./bytes.ts";
 import { checkReply } from "./check-reply.ts";
 import { makeTempFolder } from "./make-temp-folder.ts";
 import { type RawReply, rawExchange } from "./raw-http.ts";
-import { keepResource } from "./resources.ts";
 import { TABLES } from "./tables.ts";
 
 /** Real time, and hashes that cost next to nothing: what they cost else is tested with their adapter. */

@@ -8,8 +8,8 @@ import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { ABOUT, dumpedDeployment } from "../../../contract/copies/dumped-deployment.ts";
 import { writeFact } from "../../../http/stores/support/raw-store.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
-import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 
 const TOOLS = { clock: new SystemClock(), logger: new MemoryLogger() };

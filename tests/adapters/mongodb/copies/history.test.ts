@@ -9,7 +9,7 @@ import { isAppError } from "../../../../src/domain/shared/errors.ts";
 import { backUp as makeBackUp } from "../../../../src/usecases/operations/backups.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../support/resources.ts";
 
 const SNAPSHOT_TOO_OLD = 239;
 const SNAPSHOT_UNAVAILABLE = 246;

@@ -4,8 +4,8 @@ import { MongoClient, ObjectId } from "mongodb";
 import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../../src/app/stores.ts";
 import { MONGODB } from "../../../http/support/backends.ts";
-import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 
 const TOOLS = { clock: new SystemClock(), logger: new MemoryLogger() };

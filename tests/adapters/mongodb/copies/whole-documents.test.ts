@@ -18,8 +18,8 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import { storeAt } from "../../../../src/app/stores.ts";
 import { copyStore } from "../../../../src/usecases/operations/copy-store.ts";
 import { MONGODB, POSTGRESQL, SQLITE_FILE } from "../../../http/support/backends.ts";
-import { keepResource } from "../../../http/support/resources.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 

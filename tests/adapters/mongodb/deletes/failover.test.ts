@@ -11,7 +11,7 @@ import {
 } from "mongodb";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
-import { keepResource } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { startReplicaSet } from "../../../support/stores/mongo-replica-set.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";

@@ -6,7 +6,7 @@ import { justAfter } from "../../../../src/domain/sync/rows/row-time.ts";
 import type { Tombstone } from "../../../../src/domain/sync/rows/tombstone.ts";
 import { asWrites } from "../../../contract/tables/table-under-test.ts";
 import { ITEMS, PARTS } from "../../../contract/tables/tombstones/tombstone-table.ts";
-import { keepResource } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { writeTo } from "../../../support/rows/write-to.ts";
 import { withRunParts } from "../../../support/run-parts.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";

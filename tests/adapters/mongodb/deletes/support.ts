@@ -9,9 +9,9 @@ import type { FullStorage } from "../../../../src/ports/storage.ts";
 import type { TombstonePage } from "../../../../src/ports/tables/table-store.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { ITEMS, type OtherProgram } from "../../../contract/tables/tombstones/tombstone-table.ts";
-import { keepResource } from "../../../http/support/resources.ts";
 import { atOnce } from "../../../support/at-once.ts";
 import { MemoryLogger } from "../../../support/memory-logger.ts";
+import { keepResource } from "../../../support/resources.ts";
 
 /** What is told after 10 s. */
 export const NOT_RECORDED =

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import type { Socket, SocketHandler } from "bun";
 import { openMongoStorage } from "../../../../src/adapters/mongodb/storage.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../../http/support/resources.ts";
 import { makeCertificate, type TestCertificate } from "../../../support/certificates.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { HurriedClock } from "../../../support/time/fake-clock.ts";
 
 const SOCKET: SocketHandler = { data: () => {}, error: () => {} };

@@ -10,7 +10,7 @@ import { SystemClock } from "../../../../src/adapters/system/system.ts";
 import type { Collection } from "../../../../src/ports/documents.ts";
 import { COLLECTIONS } from "../../../../src/repositories/collections.ts";
 import { makeTempFolder } from "../../../http/support/make-temp-folder.ts";
-import { keepResource } from "../../../http/support/resources.ts";
+import { keepResource } from "../../../support/resources.ts";
 
 interface Item {
   readonly name: string;

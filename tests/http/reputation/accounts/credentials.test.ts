@@ -1,10 +1,10 @@
 // What every authenticated operation under /v1 does with credentials that are not right. D-5.2, D-5.4, D-5.5, R-5.
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { SignJWT } from "jose";
+import { releaseResources } from "../../../support/resources.ts";
 import { pollUntil } from "../../../support/time/poll-until.ts";
 import { openApiDocument } from "../../support/check-reply.ts";
 import { RawConnection } from "../../support/raw-http.ts";
-import { releaseResources } from "../../support/resources.ts";
 import type { SyncApp } from "../../support/sync-app.ts";
 import { essence } from "../essence.ts";
 import { dataOf, jsonBody, Person } from "../people.ts";

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { SQL } from "bun";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { runCli } from "../../../cli/support/run-cli.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { onBackends, POSTGRESQL } from "../../support/backends.ts";
 import { makeTempFolder } from "../../support/make-temp-folder.ts";
-import { keepResource } from "../../support/resources.ts";
 import { type RunApp, startRunApp } from "../support/run-apps.ts";
 
 const TABLES = {

@@ -3,6 +3,7 @@ import { Database } from "bun:sqlite";
 import { expect, test } from "bun:test";
 import { Decimal128, MongoClient, ObjectId } from "mongodb";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
+import { keepResource } from "../../../support/resources.ts";
 import { fileOf, resultOf } from "../../rows/support/import-replies.ts";
 import { isPostgres } from "../../stores/support/raw-store.ts";
 import {
@@ -13,7 +14,6 @@ import {
   POSTGRESQL,
   SQLITE_FILE,
 } from "../../support/backends.ts";
-import { keepResource } from "../../support/resources.ts";
 import { startPair, startRunApp } from "../support/run-apps.ts";
 
 /** Texts of a timestamp column, and what a page shows of each. */

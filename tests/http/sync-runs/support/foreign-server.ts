@@ -3,7 +3,7 @@
 // without zone and with six fraction digits.
 import { createHash } from "node:crypto";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { keepResource } from "../../support/resources.ts";
+import { keepResource } from "../../../support/resources.ts";
 
 /** A row by column name. */
 export type ForeignRow = Record<string, unknown>;
