@@ -46,8 +46,9 @@ export function statusError(answer: RefusedExchange): RemotePeerError {
   const detail = text === "" ? "" : `: ${quotable(text.replaceAll(key, "…"))}`;
   const retryAfterSeconds = readRetryAfter(headers, answer.nowMs);
   const reason = refusalReason(status);
-  // A peer tells why (S-7); a page of a proxy does not.
-  const isProxys = text === "" && ["key_rejected", "sync_disabled", "refused"].includes(reason);
+  // A peer tells why as JSON (S-7); a page is of a proxy.
+  const isPage = headers.get("content-type")?.startsWith("text/html") === true;
+  const isProxys = isPage && ["key_rejected", "sync_disabled", "refused"].includes(reason);
   // Browsers show a redirect as status 0.
   return new RemotePeerError("status", `${label} was answered ${status || "a redirect"}${detail}`, {
     reason: isProxys ? "moved" : reason,

@@ -175,4 +175,7 @@ export interface RemotePeer {
 }
 
 /** Sends nothing yet. Throws `TypeError` or `RangeError`, without address and key, when these cannot be used. */
-export type ConnectPeer = (address: Readonly<Record<"baseUrl" | "key", string>>) => RemotePeer;
+export type ConnectPeer = (address: {
+  readonly baseUrl: string;
+  readonly key: string;
+}) => RemotePeer;

@@ -12,8 +12,8 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** The declared type, which gives the affinity: TEXT where SQLite must not turn digits into a number. */
 export function declaredType({ type, isKey }: Column): "TEXT" | "INTEGER" | "REAL" {
-  const isInteger = type === "integer" || type === "boolean" || (type === "bigint" && isKey);
-  return isInteger ? "INTEGER" : type === "real" ? "REAL" : "TEXT";
+  if (type === "integer" || type === "boolean" || (type === "bigint" && isKey)) return "INTEGER";
+  return type === "real" ? "REAL" : "TEXT";
 }
 
 /** Encodes values of a column for binding. An INTEGER beyond ±(2^53-1) is bound as digits, which INTEGER affinity converts. */

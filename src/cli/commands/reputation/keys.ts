@@ -155,7 +155,7 @@ async function setPlan(
   { output, openStore }: CommandTools,
   username: string,
   plan: PlanName,
-  options: Partial<Record<"callsPerMonth" | "rateLimitPerMinute", number>>,
+  options: { readonly callsPerMonth?: number; readonly rateLimitPerMinute?: number },
 ): Promise<void> {
   const { callsPerMonth = null, rateLimitPerMinute = null } = options;
   refuse([
