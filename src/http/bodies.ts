@@ -18,8 +18,6 @@ import type { Timer } from "../ports/runtime/runtime.ts";
 import { detailOf } from "./schemas/parts.ts";
 
 const MAX_POINTER_CHARS = 200;
-/** Requests whose bodies were read to their end. */
-const readWhole = new WeakSet<Request>();
 
 /**
  * Reads a JSON object by its schema, with the names of this code; no body is an empty object. To be called after the caller is
@@ -58,7 +56,6 @@ export function findProblems(schema: TObject, body: object): InputProblem[] {
     const detail = isUnknown ? "Unknown field" : detailOf(part, value);
     problems.set(path, { pointer: pointerTo(path), detail });
   }
-  if (problems.size === 0) return [];
   const names = Object.keys(schema.properties);
   const placeOf = (path: string) => names.indexOf(path.slice(1)) + 1 || names.length + 1;
   return [...problems]
@@ -104,7 +101,6 @@ export async function readRequestBody(
     if (error instanceof AppError) throw error;
     throw new AppError("invalid_request", "The body broke off before its end", { cause: error });
   }
-  readWhole.add(request);
   return joinBytes(chunks);
 }
 
@@ -135,7 +131,6 @@ export async function endIfUnread(
 }
 
 async function hasArrived(request: Request, timer: Timer, waitMs: number): Promise<boolean> {
-  if (readWhole.has(request)) return true;
   const { body } = request;
   // The body of a GET cannot be read.
   if (body === null) return !hasBody(request);

@@ -175,7 +175,10 @@ export class LiveRegistry extends Map<string, Table> {
     for (const [name, table] of tables) this.set(name, table);
   }
 
-  /** The tables, with the present objects of unchanged ones; the others; and a summary such as `added a, b; gone c`; null for no change. */
+  /**
+   * The tables, where those that do not change are the same objects as before, the new and changed ones, and a summary such as
+   * `added a, b; gone c`; null for no change.
+   */
   changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {
       const present = this.get(table.name);

@@ -49,7 +49,7 @@ export async function prepareTables(
   await asAppErrors(prepared);
 }
 
-/** Tables in whose place is a collection without the indexes that were noted, or what a start would refuse. */
+/** Tables whose collection lacks an index that was noted, or is one that a start would refuse. */
 export async function findDisturbed(db: Db, tables: readonly Table[]): Promise<readonly Table[]> {
   const name = { $in: tables.map((table) => table.name) };
   const there = await db.listCollections({ name }).toArray();

@@ -241,7 +241,7 @@ function isToDate(run: RunContext, check: RemoteCheck, lateAfter: string | null)
   return lateAfter === check.lateAfter && (lateAfter !== null || !isPushedBefore);
 }
 
-/** Columns in which a null of the remote means nothing: they are added, or their values here never went there. */
+/** Columns that the remote may not know, as they are new or were never sent: its null in them means nothing. */
 export function silentColumns(
   columns: KnownColumns,
   direction: SyncDirection,
