@@ -2,6 +2,7 @@
 import { expect, test } from "bun:test";
 import type { TableEntry } from "../../../src/domain/sync/table/registry-schema.ts";
 import { ADMIN_ENV, dataOf, jsonBody, PASSWORD, Person } from "../reputation/people.ts";
+import { dropTable, isPostgres } from "../stores/support/raw-store.ts";
 import { onEveryBackend } from "../support/backends.ts";
 import { type JsonFields, startApp } from "../support/sync-app.ts";
 import { type RunApp, readEvents, SYNC, startRunApp } from "../sync-runs/support/run-apps.ts";
@@ -71,6 +72,24 @@ onEveryBackend("rows by hand", (backend) => {
     expect(acts).toMatchObject([act, act]);
     const verified = await app.admin.post("/v1/admin/audit/verify", {});
     expect(verified.text).toContain('"problem":null');
+  });
+
+  test("D-14.3, D-3.12 a table that another program dropped has no row to change, and no reply says that one is gone", async () => {
+    const STORAGE_URL = await backend.makeUrl();
+    const app = await startRunApp({ env: { STORAGE_URL } });
+    await app.push("notes", { records: [{ name: "a" }] });
+    const [read] = await rowsOf(app, "notes");
+    await dropTable(STORAGE_URL, isPostgres(STORAGE_URL) ? "public.notes" : "notes");
+    const csv = { method: "POST", headers: { "Content-Type": "text/csv" }, body: "name\na\n" };
+    for (const reply of [
+      await edit(app, "notes", { row: { name: "b" }, expected: null }),
+      await edit(app, "notes", { row: { name: "a" }, expected: read }),
+      await remove(app, "notes", { key: { name: "a" }, expected: read }),
+    ]) {
+      expect([reply.status, reply.text]).toEqual([503, expect.stringMatching(/^\{"error":"/)]);
+    }
+    const imported = await app.ask("/import/notes?dry_run=true", csv);
+    expect(imported.text).toStartWith('data: {"type":"error"');
   });
 
   test("D-14.3 a row is added where there is none, and nowhere else", async () => {

@@ -29,6 +29,7 @@ import {
 } from "../driver/versions.ts";
 import type { BodyTables } from "../tables/body-tables.ts";
 import { findStored, keyOfRow, readRowsBy } from "../tables/stored-rows.ts";
+import { assertThere } from "../tables/table-states.ts";
 import { conditionOf, type DocumentCollection, keyDocument, LOCKS } from "./document-collection.ts";
 
 /** A query for more documents is a message of its own. */
@@ -212,6 +213,7 @@ export class MongoTransaction implements Transaction {
     if ("where" in query) return await readRowsBy(this.#deps.db, rowsOf, query.where, session);
     const keys = query.keys.map((key) => keyOfRow(rowsOf, key));
     const found = await findStored(this.#deps, rowsOf, { keys, columns: rowsOf.columns }, session);
+    if (found.size === 0) await assertThere(this.#deps.db, rowsOf.name);
     return Array.from(found.values(), ({ row }) => row);
   }
 

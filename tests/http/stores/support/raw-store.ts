@@ -46,9 +46,13 @@ export async function writeFact(url: string, name: string, value: string | null)
 
 /** Drops what `readFacts` reads, which stores from before it lack. */
 export async function dropFacts(url: string): Promise<void> {
-  if (url.startsWith("sqlite:")) withFile(url, (file) => file.run("DROP TABLE repsync_store"));
-  else if (isPostgres(url)) await withServer(url, "drop table repsync._facts");
-  else await withDatabase(url, (client) => client.db().dropCollection("repsync_store"));
+  await dropTable(url, isPostgres(url) ? "repsync._facts" : "repsync_store");
+}
+
+export async function dropTable(url: string, name: string): Promise<void> {
+  if (url.startsWith("sqlite:")) withFile(url, (file) => file.run(`DROP TABLE ${name}`));
+  else if (isPostgres(url)) await withServer(url, `drop table ${name}`);
+  else await withDatabase(url, (client) => client.db().dropCollection(name));
 }
 
 function withFile<T>(url: string, work: (file: Database) => T): T {
