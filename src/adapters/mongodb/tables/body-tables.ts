@@ -19,7 +19,7 @@ import {
   namesChangedBy,
   type VersionedDeps,
 } from "../driver/versions.ts";
-import { type Learnt, PartlyLate, RowWrites } from "./row-writes.ts";
+import { type Learnt, RowWrites } from "./row-writes.ts";
 import { changeRowsBy } from "./stored-rows.ts";
 import { RefusedUpsert } from "./upsert-sender.ts";
 import { mayInsert, planUpserts, type Upsert, type UpsertPlan } from "./upserts.ts";
@@ -163,16 +163,12 @@ class TableWrite {
       const all = [...failures, ...written.failures].sort((a, b) => a.index - b.index);
       return { ...written, failures: all };
     } catch (error) {
-      if (error instanceof PartlyLate) {
-        throw new Rerun(async () => {
-          learnt.readsFirst = true;
-        });
-      }
       if (!(error instanceof RefusedUpsert)) throw error;
-      throw new Rerun(async (scope) => {
-        if (learnt.insertsNew) learnt.insertsNew = false;
-        else await this.#findRefused(rows, upserts, error, scope);
-      });
+      if (learnt.insertsNew) {
+        learnt.insertsNew = false;
+        throw new Rerun();
+      }
+      throw new Rerun((scope) => this.#findRefused(rows, upserts, error, scope));
     }
   }
 

@@ -25,6 +25,7 @@ import {
   listTombstones,
   noteOwnDeletes,
 } from "../driver/tombstone-documents.ts";
+import { Rerun } from "../driver/transaction.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
@@ -70,9 +71,6 @@ interface There {
 
 type Done = Omit<WrittenRows, "visibleMs">;
 
-/** Late rows may have changed in part: the write has to read first. */
-export class PartlyLate extends Error {}
-
 /** Every method throws `RefusedUpsert` when the server refuses an upsert. */
 export class RowWrites {
   readonly #deps: VersionedDeps;
@@ -89,7 +87,7 @@ export class RowWrites {
     this.#deleted = options.rule.deleted ?? [];
   }
 
-  /** Sends rows unread where that is enough, else reads, decides, and writes changes. Throws `PartlyLate` for unread late rows. */
+  /** Sends rows unread where that is enough, else reads, decides, and writes changes. Throws `Rerun` for unread late rows. */
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const { isFilling, learnt } = this.#options;
     if (learnt.meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
@@ -125,13 +123,16 @@ export class RowWrites {
     return upserts.every((one) => mayInsert(one) && hasTime(one));
   }
 
-  /** Throws `PartlyLate` unless all or none of the late rows have changed. */
+  /** Throws `Rerun` unless all or none of the late rows have changed. */
   async #sendUnread(upserts: readonly Upsert[], nowMs: number, tx: ClientSession): Promise<Done> {
     const { changed, newRows } = await sendUpserts(this.#target(tx), upserts);
     const earliest = changed === 0 ? null : earliestTime(upserts.map(({ time }) => time));
     const lateLimit = lateBefore(this.#table, nowMs + SYNC_CALLS.triesMs + MARGIN_MS);
     const isLate = earliest !== null && compareDateTimes(earliest, lateLimit) < 0;
-    if (isLate && changed < upserts.length) throw new PartlyLate();
+    if (isLate && changed < upserts.length) {
+      this.#options.learnt.readsFirst = true;
+      throw new Rerun();
+    }
     const none = { failures: [], kept: [], deleted: 0, earliestKept: null };
     return { ...none, changed, newRows, earliestChanged: earliest };
   }
