@@ -9,7 +9,7 @@ import type { Refusal } from "./table-writes.ts";
 
 /**
  * A row's place in a table: its timestamp and key columns; more columns do no harm. Give back the very object that was read by
- * position or key: a store may know its place more exactly than its values tell, where another tool wrote them.
+ * position or in a range: a store may know its place more exactly than its values tell, where another tool wrote them.
  */
 export type RowPosition = Row;
 
@@ -123,7 +123,7 @@ export interface TableStore {
   page<const Query extends RowsQuery>(table: Table, query: Query): Promise<PageOf<Query>>;
 
   /** Reads the rows with these keys, in any order; unknown keys give none, and a key given twice gives its row once. */
-  byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<readonly Row[]>;
+  byKeys(table: Table, keys: readonly Row[], columns: RowColumns): Promise<readonly Row[]>;
 
   /** Why `TableWrites.write` would refuse a row of `pushColumns`; null for no refusal. Absent where the store holds all. D-12.1. */
   refusal?(table: Table, row: Row): Refusal | null;

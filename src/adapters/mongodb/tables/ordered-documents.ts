@@ -1,11 +1,9 @@
 // Documents in the order of their table. An index holds the BSON dates of other programs in a stretch behind the texts. Both stretches
 // are read side by side.
-import { Buffer } from "node:buffer";
-import { BSON, type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
+import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
 import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
-import { cutBatches } from "../driver/collections.ts";
 import { hasCode } from "../driver/errors.ts";
 import {
   datesSince,
@@ -56,8 +54,6 @@ interface KeyRange {
 
 /** Server code for a range that does not end after its start. */
 const EMPTY_RANGE = 51175;
-/** Keys of one command; fewer or many more take longer in all. */
-const LOOKUP = { maxItems: 250, maxBytes: 8 * 1024 * 1024, bytesOf: BSON.calculateObjectSize };
 
 /** A part of an index; `from` as in `DocumentsQuery`. */
 interface Stretch {
@@ -123,25 +119,6 @@ export async function* readKeyRange(
   yield* readOrdered(db, { ...query, from: null, conditions: [equalTo(through)], limit: 1 }, tx);
 }
 
-/** The documents with some of the keys. */
-export async function readByKeys(
-  db: Db,
-  layout: TableLayout,
-  keys: readonly Document[],
-  tx: ClientSession,
-): Promise<Iterable<Uint8Array>> {
-  // Several lookups may ask for one row.
-  const documents = new Map<string, Uint8Array>();
-  for (const lookup of cutBatches(keys.filter(isWhole), LOOKUP)) {
-    const conditions = [...placedBehind(layout.keyIndex, null), { $or: lookup.map(equalTo) }];
-    const query = { ...inKeyOrder(layout), from: null, conditions, limit: lookup.length };
-    for await (const batch of readOrdered(db, query, tx)) {
-      for (const one of batch) documents.set(Buffer.from(one).toString("latin1"), one);
-    }
-  }
-  return documents.values();
-}
-
 function inKeyOrder(layout: TableLayout) {
   return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
 }
@@ -165,7 +142,7 @@ function equalTo(values: Document): Document {
 }
 
 /** True for a key without null. */
-function isWhole(key: Document): boolean {
+export function isWhole(key: Document): boolean {
   return Object.values(key).every((value) => value !== null);
 }
 

@@ -11,7 +11,6 @@ import {
   type PartPlace,
   partCursor,
   type RowColumns,
-  type RowPosition,
   type RowsPage,
   type RowsQuery,
   readPartCursor,
@@ -22,9 +21,9 @@ import { readCommitted, readSnapshot } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import {
   hasDates,
+  isWhole,
   keyed,
   placedBehind,
-  readByKeys,
   readKeyRange,
   readOrdered,
 } from "./ordered-documents.ts";
@@ -37,6 +36,7 @@ import {
   readIndexValues,
 } from "./positions.ts";
 import { RowReader, readPosition } from "./row-reader.ts";
+import { findStored, keyOfRow } from "./stored-rows.ts";
 import { hintOf } from "./table-indexes.ts";
 import { type IndexKeys, layoutOf, type TableLayout } from "./table-layout.ts";
 import { assertThere, type TableState, TableStates } from "./table-states.ts";
@@ -92,16 +92,15 @@ export class TableReader {
     return page as PageOf<Query>;
   }
 
-  async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
-    const layout = layoutOf(table);
-    const wanted = keys.map((row) => this.#places.keyOf(layout, row));
-    const found = await readSnapshot(this.#deps, async (tx) => {
-      const documents = [...(await readByKeys(this.#deps.db, layout, wanted, tx))];
-      if (documents.length < keys.length) await assertThere(this.#deps.db, table.name);
-      return documents;
+  async byKeys(table: Table, keys: readonly Row[], columns: RowColumns): Promise<Row[]> {
+    const all = keys.map((key) => keyOfRow(table, key));
+    const wanted = all.filter(({ filter }) => isWhole(filter));
+    const query = { keys: wanted, columns: columnsOf(table, columns) };
+    return await readSnapshot(this.#deps, async (tx) => {
+      const found = await findStored(this.#deps, table, query, tx);
+      if (found.size < keys.length) await assertThere(this.#deps.db, table.name);
+      return Array.from(found.values(), ({ row }) => row);
     });
-    const reader = readerOf(table, columns);
-    return found.map((document) => this.#places.read(reader, document));
   }
 
   async count(table: Table, query: CountQuery = {}): Promise<number> {

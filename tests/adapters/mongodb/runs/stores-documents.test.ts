@@ -61,7 +61,7 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     });
   }
 
-  it("D-4.6 rows are found and read on from by keys of any type", async (database) => {
+  it("D-4.6 rows are read on from by keys of any type", async (database) => {
     const storage = await database.open();
     await storage.tables.prepare([EVENTS]);
     const keys = VALUES.filter((value) => value !== undefined && value !== null);
@@ -74,12 +74,8 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     const rows = await range(1000);
     expect(rows.length).toBe(documents.length);
     expect(await range(7)).toEqual(rows);
-    expect((await storage.tables.byKeys(EVENTS, [...rows, ...rows], "sent")).length).toBe(
-      rows.length,
-    );
     for (const [i, row] of rows.entries()) {
       if (i % 10 !== 0) continue;
-      expect(await storage.tables.byKeys(EVENTS, [row, row], "sent")).toEqual([row]);
       const bounds = { afterKey: row, throughKey: rows[i + 3] ?? null };
       const part = await readKeyRange(storage.tables, EVENTS, bounds, 1000);
       expect(part).toEqual(rows.slice(i + 1, rows[i + 3] === undefined ? undefined : i + 4));
