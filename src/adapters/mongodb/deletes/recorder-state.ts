@@ -174,9 +174,7 @@ export class RecorderStates {
 
   async release(recorder: ObjectId): Promise<void> {
     const free = [{ $set: { recorder: null, expiresAt: "$$NOW" } }];
-    await writeOne(this.#deps, (options) =>
-      this.#states.updateOne({ _id: STATE_ID, recorder }, free, options),
-    );
+    await writeOne(this.#deps, () => this.#states.updateOne({ _id: STATE_ID, recorder }, free));
   }
 
   /** Reads the record of a table in the given snapshot or transaction. */
@@ -195,13 +193,13 @@ export class RecorderStates {
 
   /** Raises the barrier, and gives its new number. */
   async raiseBarrier(): Promise<number> {
-    const raised = await writeOne(this.#deps, (options) =>
+    const raised = await writeOne(this.#deps, () =>
       this.#deps.db
         .collection<{ _id: string; number: number }>(DELETE_BARRIERS.name)
         .findOneAndUpdate(
           { _id: BARRIER_ID },
           { $inc: { number: 1 } },
-          { ...options, upsert: true, returnDocument: "after" },
+          { upsert: true, returnDocument: "after" },
         ),
     );
     if (raised === null) throw new Error("An upsert gave no document back");

@@ -14,9 +14,9 @@ import { AppError } from "../../../domain/shared/errors.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { Clock } from "../../../ports/runtime/runtime.ts";
 import type { InternalCollection } from "./collections.ts";
-import { Deadline, retry, type Stopwatch, TimeUp } from "./deadline.ts";
-import { asAppErrors, toAppError } from "./errors.ts";
-import { commitTransaction, giveUpSession, type TransactionBody } from "./transaction.ts";
+import { Deadline, retry, type Stopwatch } from "./deadline.ts";
+import { asAppErrors } from "./errors.ts";
+import { commitTransaction, type TransactionBody } from "./transaction.ts";
 
 export interface StoreDeps {
   readonly client: MongoClient;
@@ -55,25 +55,12 @@ export async function readSnapshot<T>(
   return await readCommitted(deps, readOnce, deadline);
 }
 
-/**
- * Makes one durable write to one document. The write may happen twice and must be idempotent. No try takes effect after a later one
- * was acknowledged: all share a session, in which servers refuse that.
- */
+/** Makes one durable write to one document. It may happen twice, and after a later one, which must do no harm. */
 export async function writeOne<T>(
-  { client, clock, callLimit }: StoreDeps,
-  write: (options: { readonly session: ClientSession }) => Promise<T>,
+  { clock, callLimit }: StoreDeps,
+  write: () => Promise<T>,
 ): Promise<T> {
-  const tx = client.startSession({ causalConsistency: false });
-  let isHanging = false;
-  try {
-    return await retry(new Deadline(clock, callLimit), () => write({ session: tx }));
-  } catch (error) {
-    isHanging = error instanceof TimeUp;
-    throw toAppError(error);
-  } finally {
-    if (isHanging) giveUpSession(client, tx);
-    else await tx.endSession();
-  }
+  return await asAppErrors(retry(new Deadline(clock, callLimit), write));
 }
 
 /** The server code after which a transaction runs again. */
