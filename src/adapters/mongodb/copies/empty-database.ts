@@ -23,7 +23,7 @@ import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
 import { DocumentCollection } from "../documents/document-collection.ts";
 import { reserveNumbers } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
-import { driverFailure } from "../driver/errors.ts";
+import { asAppErrors, driverFailure } from "../driver/errors.ts";
 import { HOLDERS, type Holder, holdToFill, isHeld } from "../driver/holders.ts";
 import { readFacts, removeFact, STORE_FACTS, setFact } from "../driver/store-facts.ts";
 import { counterOf, TOMBSTONES } from "../driver/tombstone-documents.ts";
@@ -66,23 +66,19 @@ export class EmptyDatabase implements EmptyStore {
     this.#isOwnKind = store === "mongodb";
     this.#tables = tables.map(tableOf);
     await this.#options.prepare(this.#tables);
-    await asDriverFailure(async () => {
-      for (const table of tables) await this.#setNumbers(table);
-    });
+    for (const table of tables) await asAppErrors(this.#setNumbers(table));
   }
 
   async write(part: DumpedPart): Promise<void> {
     const { name } = part;
-    await asDriverFailure(async () => {
-      if (part.of === "documents") return await this.#writeDocuments(name, part.items);
-      const table = named(this.#tables, name);
-      if (part.of === "tombstones") return await this.#writeTombstones(table, part.items);
-      const documents = part.items.map(({ row, rest = null }) => {
-        const isWhole = this.#isOwnKind && rest !== null;
-        return wholeDocument(table, row, isWhole ? Buffer.from(rest, "base64") : null);
-      });
-      await this.#insert(name, documents);
+    if (part.of === "documents") return await this.#writeDocuments(name, part.items);
+    const table = named(this.#tables, name);
+    if (part.of === "tombstones") return await this.#writeTombstones(table, part.items);
+    const documents = part.items.map(({ row, rest = null }) => {
+      const isWhole = this.#isOwnKind && rest !== null;
+      return wholeDocument(table, row, isWhole ? Buffer.from(rest, "base64") : null);
     });
+    await this.#insert(name, documents);
   }
 
   dump(): Promise<Dump> {
@@ -90,12 +86,10 @@ export class EmptyDatabase implements EmptyStore {
   }
 
   async finish(deploymentId: string): Promise<void> {
-    await asDriverFailure(async () => {
-      await setFact(this.#db, "deployment_id", deploymentId);
-      await setFact(this.#db, "format", String(STORE_FORMAT));
-      await removeFact(this.#db, "filled_by");
-      await this.#holder.end();
-    });
+    await asAppErrors(setFact(this.#db, "deployment_id", deploymentId));
+    await asAppErrors(setFact(this.#db, "format", String(STORE_FORMAT)));
+    await asAppErrors(removeFact(this.#db, "filled_by"));
+    await this.#holder.end();
     await this.#db.client.close();
   }
 
@@ -148,15 +142,7 @@ export class EmptyDatabase implements EmptyStore {
 
   async #insert(name: string, documents: Document[]): Promise<void> {
     if (documents.length === 0) return;
-    await this.#db.collection(name).insertMany(documents, { ordered: false });
-  }
-}
-
-async function asDriverFailure(work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    throw driverFailure(error);
+    await asAppErrors(this.#db.collection(name).insertMany(documents, { ordered: false }));
   }
 }
 

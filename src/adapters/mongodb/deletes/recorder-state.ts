@@ -6,6 +6,7 @@ import {
   ObjectId,
   type Timestamp,
 } from "mongodb";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { Table } from "../../../domain/sync/table/table.ts";
 import type { CallLimit } from "../../../ports/documents.ts";
 import type { InternalCollection } from "../driver/collections.ts";
@@ -181,7 +182,10 @@ export class RecorderStates {
   async find({ name }: Table, tx: ClientSession): Promise<RecordedTable> {
     const state = await this.#states.findOne({ _id: STATE_ID }, { session: tx });
     const recorded = state?.tables[name];
-    if (recorded === undefined) throw new Error(`Table "${name}" was not prepared with deletes`);
+    if (recorded === undefined) {
+      // As after another program has dropped the database.
+      throw new AppError("store_unavailable", `Deletes from table "${name}" are not recorded`);
+    }
     return recorded;
   }
 

@@ -99,22 +99,9 @@ export class MongoDocuments implements DocumentStore {
     if (options.isProven) return await this.transact(options, body);
     const { clock, callLimit } = this.#deps;
     const deadline = new Deadline(clock, options.limit ?? callLimit);
-    let thrown: unknown = null;
-    const read = async (session: ClientSession) => {
-      try {
-        const writes = new BodyWrites(this.#deps, this.#filling);
-        return await body(this.#begin(session, writes, 0));
-      } catch (error) {
-        if (!(error instanceof MongoError)) thrown = error;
-        throw error;
-      }
-    };
-    try {
-      return await readSnapshot(this.#deps, read, deadline);
-    } catch (error) {
-      // The error of the body.
-      throw thrown ?? error;
-    }
+    const read = (session: ClientSession) =>
+      body(this.#begin(session, new BodyWrites(this.#deps, this.#filling), 0));
+    return await readSnapshot(this.#deps, read, deadline);
   }
 
   async transact<T>(options: CallOptions, body: (tx: Transaction) => Promise<T>): Promise<T> {

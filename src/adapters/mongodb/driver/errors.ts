@@ -1,5 +1,6 @@
 // Translates errors of the driver. Every `AppError` for one of them is made here.
 import {
+  BSON,
   MongoBulkWriteError,
   MongoClientClosedError,
   MongoError,
@@ -181,14 +182,15 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", message, { cause: error, hint });
 }
 
-/** Throws errors of the work as `toAppError`. */
-export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
-  return await work.catch((error) => {
-    throw toAppError(error);
-  });
-}
-
 /** Translates errors of the driver only. */
 export function driverFailure(error: unknown): unknown {
-  return error instanceof MongoError ? toAppError(error) : error;
+  const isOfDriver = error instanceof MongoError || error instanceof BSON.BSONError;
+  return isOfDriver ? toAppError(error) : error;
+}
+
+/** Throws errors of the work as `driverFailure`. */
+export async function asAppErrors<T>(work: Promise<T>): Promise<T> {
+  return await work.catch((error) => {
+    throw driverFailure(error);
+  });
 }

@@ -1,5 +1,5 @@
 // The ways to read and write, and to tell the time. Reads and writes repeat what fails for a passing reason until their deadline, and
-// throw only `AppError`s.
+// throw errors of the driver as `AppError`s.
 import {
   type AggregateOptions,
   type ClientSession,
