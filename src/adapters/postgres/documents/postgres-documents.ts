@@ -196,8 +196,6 @@ class Body implements Transaction {
     checkKey(key);
     const name = JSON.stringify([to.name, key]);
     this.#writes.set(name, { to: table, key, stored: doc && table.form.stored(doc) });
-    // The snapshot is that of the first call.
-    this.#tx.begin().catch(() => {});
   }
 
   /** Takes the statements of all pending writes. */
