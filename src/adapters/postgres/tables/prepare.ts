@@ -93,10 +93,9 @@ const TRIGGERS = `
 select ${FIRING}
 from pg_class as c where c.oid = to_regclass($1::text) and not exists (select from pg_inherits where c.oid in (inhrelid, inhparent))`;
 
-/** What has the name of a prepared table: null for no table, or one that shares its rows; else whether its triggers fire. */
-export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise<boolean | null> {
-  const [[count] = []] = await tx.query(TRIGGERS, [layout.name]);
-  return count === undefined ? null : Number(count) >= triggerCount(layout);
+/** True where all triggers of a prepared table fire: false for no table, and one that shares its rows. */
+export async function watchedNow(tx: ServerTransaction, layout: Layout): Promise<boolean> {
+  return Number(await tx.first(TRIGGERS, [layout.name])) >= triggerCount(layout);
 }
 
 /**
