@@ -29,20 +29,21 @@ const MAX_PLAIN_DIGITS = 400;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 const MAX_TOLD_CHARS = 40;
 
+/** As the server writes them. */
 const TYPES: Readonly<Record<Column["type"], string>> = {
   text: "text",
-  integer: "int8",
+  integer: "bigint",
   bigint: "numeric",
   numeric: "numeric",
-  real: "float8",
-  boolean: "bool",
-  datetime: "timestamptz",
+  real: "double precision",
+  boolean: "boolean",
+  datetime: "timestamp with time zone",
   date: "date",
   json: "json",
 };
 
 export function castType({ type, isKey }: Pick<Column, "type" | "isKey">): string {
-  return isKey && type === "bigint" ? "int8" : TYPES[type];
+  return isKey && type === "bigint" ? "bigint" : TYPES[type];
 }
 
 /** The type with its collation. */

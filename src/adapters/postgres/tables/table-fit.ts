@@ -44,12 +44,6 @@ const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
 const MAX_INDEX_COLUMNS = 32;
 /** The columns of a tombstone beside its key. */
 const TOMBSTONE_COLUMNS = ["deleted_at", "taken_ms", "repsync_xact", "place", "made"];
-const SHOWN_TYPES: Readonly<Record<string, string>> = {
-  int8: "bigint",
-  float8: "double precision",
-  bool: "boolean",
-  timestamptz: "timestamp with time zone",
-};
 
 /** Throws `schema_conflict` where the database cannot have all tables. */
 export async function examineTables(
@@ -260,8 +254,7 @@ export function hasColumns({ columns }: Table, there: readonly FoundColumn[]): b
 
 function typeProblem(column: Column, there: FoundColumn): string | null {
   if (there.isGenerated) return GENERATED;
-  const cast = castType(column);
-  const needed = SHOWN_TYPES[cast] ?? cast;
+  const needed = castType(column);
   if (there.type !== needed) {
     return `is ${there.type} in the database, where ${column.type} is kept as ${needed}`;
   }
