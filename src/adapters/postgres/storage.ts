@@ -28,8 +28,8 @@ export async function openPostgresStorage(options: PostgresStorageOptions): Prom
   const { database, schema } = opened;
   const layouts = tables.map((table) => new Layout(table, schema));
   const examine = async (tx: ServerTransaction) => {
-    const examined = await examineTables(tx, layouts);
-    if (examined.some(({ found }) => found.table === null)) await requireCreate(tx, schema);
+    await examineTables(tx, layouts);
+    if (layouts.some(({ found }) => found.table === null)) await requireCreate(tx, schema);
   };
   try {
     const identity = await prepareFacts(database, { ...options, examine });

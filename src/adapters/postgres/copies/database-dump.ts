@@ -18,7 +18,8 @@ import { literal } from "../driver/sql.ts";
 import { Holder, isHeld, readFacts } from "../driver/store-facts.ts";
 import { isThere, type ServerTransaction } from "../driver/transaction.ts";
 import { timeOf } from "../tables/columns.ts";
-import { type Found, findTables, isForeign, type TableEntryKept } from "../tables/found-table.ts";
+import type { TableEntryKept } from "../tables/found.ts";
+import { findTables } from "../tables/found-table.ts";
 import { Layout, rowAt } from "../tables/layout.ts";
 import { DELETED_AT, settle } from "../tables/tombstones.ts";
 
@@ -102,15 +103,15 @@ export async function preparedTables(
 ): Promise<readonly DumpedTable[]> {
   const described = (await tx.query(TABLES)).map(describedBy);
   const layouts = described.map((table) => new Layout(tableOf(table), schema));
-  const found = await findTables(tx, layouts);
-  return described.flatMap((table, i) => asFound(table, found[i] as Found));
+  await findTables(tx, layouts);
+  return described.flatMap((table, i) => asFound(table, layouts[i] as Layout));
 }
 
-function asFound(dumped: DumpedTable, found: Found): readonly DumpedTable[] {
+function asFound(dumped: DumpedTable, { found, isForeign }: Layout): readonly DumpedTable[] {
   const { kept, table } = found;
   if (kept === null || table?.kind !== "table") return [];
   const isThere = (name: string) => table.columns.some((column) => column.name === name);
-  return asThere({ ...dumped, isForeign: isForeign(found) }, isThere);
+  return asThere({ ...dumped, isForeign }, isThere);
 }
 
 async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<number> {

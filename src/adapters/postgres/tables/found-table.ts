@@ -1,92 +1,14 @@
 // Finds what has the name of a table, and the changes of its indexes.
-import type { Column } from "../../../domain/sync/table/table.ts";
-import {
-  type IndexColumns,
-  isInOrder,
-  servingKey,
-} from "../../../domain/sync/table/table-refusals.ts";
+import { isInOrder, servingKey } from "../../../domain/sync/table/table-refusals.ts";
 import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { isPrepared } from "../driver/store-facts.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
+import type { FoundTable, SeenTable, TableEntryKept } from "./found.ts";
 import type { Layout } from "./layout.ts";
 import { IS_OWN_TRIGGER } from "./triggers.ts";
 
-/** What is kept of a prepared table. */
-export interface TableEntryKept {
-  /** Every column that it ever had, in the order of coming, with the registry's type. */
-  readonly columns: Readonly<Record<string, Column["type"]>>;
-  readonly key: readonly string[];
-  readonly timestamp: string | null;
-  readonly deletes: boolean;
-  readonly numbered: boolean;
-  /** A digest of its triggers: another version of repsync may make different ones. */
-  readonly triggers: string;
-  /** Present for a table that another program made. */
-  readonly isForeign?: true;
-  /** Absent in older entries, whose tables have no `MARK` yet. */
-  readonly schema?: string;
-}
-
 /** The comment on tables of repsync: another program may have put its own table in the place of a dropped one. */
 export const MARK = "Made by repsync";
-
-export interface FoundColumn {
-  readonly name: string;
-  /** As the server calls it, with length or precision. */
-  readonly type: string;
-  readonly mayBeNull: boolean;
-  /** True where only the database writes the column. */
-  readonly isGenerated: boolean;
-  /** True where its value is computed of others, and may be null before that, as some domains may not. */
-  readonly isComputed: boolean;
-  /** True where the column's own sequence numbers rows, and repsync may use it. */
-  readonly isNumbered: boolean;
-  /** Means nothing for columns without text. */
-  readonly collation: string;
-  readonly isOrderedByBytes: boolean;
-  readonly isComparedByBytes: boolean;
-}
-
-/** An index of all rows, on columns, with their collations. */
-interface FoundIndex extends IndexColumns {
-  readonly name: string;
-  readonly isUnique: boolean;
-  /** True where rows may share a key until their commit. */
-  readonly isDeferrable: boolean;
-}
-
-/** An object with the name of a table. */
-export interface FoundTable {
-  readonly kind: string;
-  /** Clauses: why rows of the object cannot be told from others, kept, or written. */
-  readonly obstacles: readonly string[];
-  readonly columns: readonly FoundColumn[];
-  readonly indexes: readonly FoundIndex[];
-  /** Includes indexes that are not in `indexes`. */
-  readonly indexNames: readonly string[];
-  readonly isMarked: boolean;
-  readonly hasSetters: boolean;
-  /** Number of repsync's triggers that fire as they should. */
-  readonly triggers: number;
-  /** True where there is any, also one that does not fire. */
-  readonly hasTriggers: boolean;
-  /** The role of repsync, quoted. */
-  readonly user: string;
-  /** True where repsync may alter and index the table. */
-  readonly isOwned: boolean;
-  readonly mayTrigger: boolean;
-  /** True where rows come by logical replication, which fires no statement triggers. */
-  readonly isReplicated: boolean;
-  /** True also when repsync cannot look because of an obstacle. */
-  readonly hasRows: boolean;
-}
-
-export interface Found {
-  readonly kept: TableEntryKept | null;
-  readonly table: FoundTable | null;
-  /** The id of its list of tombstones; null where deletes were never recorded. */
-  readonly list: string | null;
-}
 
 /** In SQL, true where repsync may alter and index table `c`. */
 const IS_OWNED =
@@ -137,23 +59,21 @@ select asked.name, json_build_object(
   'triggers', ${FIRING}, 'hasTriggers', exists (select from pg_trigger where tgrelid = c.oid and ${IS_OWN_TRIGGER}))::text
 from unnest($1::text[]) as asked(name) join pg_class as c on c.oid = to_regclass(asked.name)`;
 
-/** Finds what has the names of tables, in their order. */
-export async function findTables(
-  tx: ServerTransaction,
-  layouts: readonly Layout[],
-): Promise<readonly Found[]> {
+/** Finds what has the names of tables. */
+export async function findTables(tx: ServerTransaction, layouts: readonly Layout[]): Promise<void> {
   const isUsed = await isPrepared(tx);
   const names = textList(layouts.map(({ table }) => table.name));
   const kept = new Map<unknown, readonly unknown[]>();
   for (const [name, ...line] of isUsed ? await tx.query(KEPT, [names]) : []) kept.set(name, line);
   const looked = await lookAt(tx, layouts);
-  return await Promise.all(
-    layouts.map(async ({ name, schema, table }) => {
+  await Promise.all(
+    layouts.map(async (layout) => {
+      const { name, schema, table } = layout;
       const [text, list] = kept.get(table.name) ?? [];
       const entry = typeof text === "string" ? (JSON.parse(text) as TableEntryKept) : null;
       const isOfSchema = entry !== null && (entry.schema ?? schema) === schema;
       const found = looked.get(name);
-      return {
+      layout.found = {
         kept: isOfSchema ? entry : null,
         list: isOfSchema && typeof list === "string" ? list : null,
         table: found === undefined ? null : await withRows(tx, name, found),
@@ -161,9 +81,6 @@ export async function findTables(
     }),
   );
 }
-
-/** A table whose rows were not looked at, which may wait for whoever alters it. */
-export type SeenTable = Omit<FoundTable, "hasRows">;
 
 /** What has the names of tables, by name. */
 export async function lookAt(
@@ -184,12 +101,6 @@ async function withRows(
   return { ...table, hasRows };
 }
 
-/** True for a table that another program made. */
-export function isForeign({ kept, table }: Found): boolean {
-  if (table === null) return false;
-  return kept === null || kept.isForeign === true || !(table.isMarked || kept.schema === undefined);
-}
-
 export async function hasDuplicates(
   tx: ServerTransaction,
   { name, table }: Layout,
@@ -200,12 +111,12 @@ export async function hasDuplicates(
 }
 
 /** Statements that make missing indexes, on the upsert key and on the order where a table has times, and drop needless ones. */
-export function indexChanges(layout: Layout, found: Found): readonly string[] {
-  const { kept, table: there } = found;
+export function indexChanges(layout: Layout): readonly string[] {
+  const { kept, table: there } = layout.found;
   if (there === null) return [];
   const { table, keyIndex, orderIndex } = layout;
   const changes: string[] = [];
-  const serving = isForeign(found) ? servingIndex(layout, there) : undefined;
+  const serving = layout.isForeign ? servingIndex(layout, there) : undefined;
   const own = there.indexes.find(({ name }) => name === keyIndex);
   if (serving === undefined) {
     if (!hasOwnKeyIndex(layout, there)) changes.push(...keyIndexTexts(layout, "unique"));

@@ -13,6 +13,7 @@ import {
 import { SCHEMA } from "../driver/schema.ts";
 import { literal, nameText, quoted, textList } from "../driver/sql.ts";
 import { castType, held, isOfCalendar, readValue } from "./columns.ts";
+import { NOTHING_FOUND } from "./found.ts";
 
 /** The first slot after those of names. */
 const FIRST_SLOT = 2 ** 32;
@@ -42,16 +43,8 @@ export class Layout {
   readonly numbers: string;
   /** The slot of the table's version. */
   readonly slot: number;
-  /** Set when the table is examined. */
-  watch: Watch = "always";
-  /** The columns of the application that are computed of others. Set when the table is examined. */
-  computed: readonly string[] = [];
-  /** True where triggers of the application may change a row before it is written. Set when the table is examined. */
-  hasSetters = false;
-  /** True for a table that another program made. Set when the table is examined. */
-  isForeign = false;
-  /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
-  grant: string | null = null;
+  /** What had its name when it was examined last. */
+  found = NOTHING_FOUND;
   /** The version of the table's entry in the catalog when its columns were last looked at. */
   looked: unknown = null;
   /** Rows with some MiB, as measured by the last read; few before. */
@@ -108,9 +101,43 @@ export class Layout {
     return columns.map(({ name }) => `t.${quoted(name)}::text`).join(", ");
   }
 
+  /** True for a table that another program made. */
+  get isForeign(): boolean {
+    const { kept, table } = this.found;
+    if (table === null) return false;
+    if (kept === null || kept.isForeign === true) return true;
+    return !(table.isMarked || kept.schema === undefined);
+  }
+
+  /** True where triggers of the application may change a row before it is written. */
+  get hasSetters(): boolean {
+    return this.found.table?.hasSetters === true;
+  }
+
+  /** The columns of the application that are computed of others. */
+  get computed(): readonly string[] {
+    const columns = this.found.table?.columns ?? [];
+    return columns.filter(({ isComputed }) => isComputed).map(({ name }) => name);
+  }
+
+  /** Making triggers takes a right. Letting them fire for every write takes the owner. D-12.2. */
+  get watch(): Watch {
+    const { table } = this.found;
+    if (table === null) return "always";
+    if (!table.mayTrigger || table.isReplicated) return "never";
+    return table.isOwned ? "always" : "unless replicated";
+  }
+
   /** True where triggers notice writes of other programs. */
   get isWatched(): boolean {
     return this.watch !== "never";
+  }
+
+  /** The statement by which the owner lets the table be watched; null where it is watched, or never can be. */
+  get grant(): string | null {
+    const { table } = this.found;
+    if (table === null || table.mayTrigger || table.isReplicated) return null;
+    return `grant trigger on ${this.name} to ${table.user}`;
   }
 
   /** In SQL: true for two rows with the same key. */

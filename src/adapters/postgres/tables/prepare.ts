@@ -8,28 +8,18 @@ import { WRITES_OWN } from "../driver/schema.ts";
 import { literal, nameText, quoted } from "../driver/sql.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { serverType } from "./columns.ts";
+import type { FoundTable, SeenTable, TableEntryKept } from "./found.ts";
 import {
   FIRING,
-  type Found,
-  type FoundTable,
   identityText,
   indexChanges,
-  isForeign,
   keyIndexTexts,
   MARK,
   orderIndexTexts,
-  type SeenTable,
   servingIndex,
-  type TableEntryKept,
 } from "./found-table.ts";
 import type { Layout } from "./layout.ts";
-import {
-  type ExaminedTable,
-  examineTables,
-  fits,
-  hasColumns,
-  lackingColumns,
-} from "./table-fit.ts";
+import { examineTables, fits, hasColumns, lackingColumns } from "./table-fit.ts";
 import { MAKES_TRIGGER, triggersText } from "./triggers.ts";
 
 const KEEP = `
@@ -44,42 +34,40 @@ export async function prepareTables(
 ): Promise<void> {
   await database.makeSchema();
   await database.change("tables.prepare", async (tx) => {
-    for (const examined of await examineTables(tx, layouts, isServed)) await prepare(tx, examined);
+    await examineTables(tx, layouts, isServed);
+    for (const layout of layouts) await prepare(tx, layout);
   });
 }
 
-async function prepare(
-  tx: ServerTransaction,
-  { layout, found }: ExaminedTable,
-  isLocked = false,
-): Promise<void> {
-  const { table } = layout;
-  const { kept, table: there } = found;
-  const indexes = indexChanges(layout, found);
-  const entryNow = JSON.stringify(entryOf(layout, found, kept));
+async function prepare(tx: ServerTransaction, layout: Layout, isLocked = false): Promise<void> {
+  const { isForeign, table } = layout;
+  const { kept, table: there } = layout.found;
+  const indexes = indexChanges(layout);
+  const entryNow = JSON.stringify(entryOf(layout, kept));
   const isSame = there !== null && JSON.stringify(kept) === entryNow;
   const hasAll = indexes.length === 0 && there !== null && hasColumns(table, there.columns);
-  if (isSame && hasAll && wasWatched(layout, found)) return;
-  const staysThere = there !== null && (there.hasRows || isForeign(found) || fits(layout, found));
+  if (isSame && hasAll && wasWatched(layout)) return;
+  const staysThere = there !== null && (there.hasRows || isForeign || fits(layout));
   if (there !== null && !staysThere && !isLocked) {
     // Somebody may be writing its first row.
     await tx.script(`lock table ${layout.name} in access exclusive mode`);
-    for (const again of await examineTables(tx, [layout])) await prepare(tx, again, true);
-    return;
+    await examineTables(tx, [layout]);
+    return await prepare(tx, layout, true);
   }
   if (staysThere) {
-    if (!isForeign(found)) await changeTable(tx, layout, there);
+    if (!isForeign) await changeTable(tx, layout, there);
     await tx.script(indexes.join("\n"));
-    if (!isForeign(found) && indexes.length > 0) await tx.script(identityText(layout));
+    if (!isForeign && indexes.length > 0) await tx.script(identityText(layout));
   } else await makeTable(tx, layout);
-  const entry = entryOf(layout, found, staysThere ? kept : null);
-  const { list, completeSince } = await makeDeletes(tx, layout, found);
+  const entry = entryOf(layout, staysThere ? kept : null);
+  const { list, completeSince } = await makeDeletes(tx, layout);
   await tx.script(triggersText(layout));
   await tx.query(KEEP, [table.name, JSON.stringify(entry), list, completeSince]);
 }
 
 /** False where the table or a trigger was dropped, or one switched off: nothing has recorded the writes since. */
-function wasWatched(layout: Layout, { kept, table }: Found): boolean {
+function wasWatched(layout: Layout): boolean {
+  const { kept, table } = layout.found;
   if (table === null) return false;
   if (kept?.triggers !== hashHex(triggersText(layout))) return table.hasTriggers;
   return table.triggers === triggerCount(layout);
@@ -114,8 +102,8 @@ export function isWhole(layout: Layout, there: SeenTable): boolean {
 }
 
 /** Columns that the registry has dropped stay while they exist. */
-function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): TableEntryKept {
-  const { table } = layout;
+function entryOf(layout: Layout, before: TableEntryKept | null): TableEntryKept {
+  const { found, table } = layout;
   const names = found.table?.columns.map(({ name }) => name) ?? [];
   const columns = [
     ...Object.entries(before?.columns ?? {}).filter(([name]) => names.includes(name)),
@@ -128,7 +116,7 @@ function entryOf(layout: Layout, found: Found, before: TableEntryKept | null): T
     deletes: table.deletes,
     numbered: layout.numbered !== null,
     triggers: hashHex(triggersText(layout)),
-    ...(isForeign(found) ? { isForeign: true } : {}),
+    ...(layout.isForeign ? { isForeign: true } : {}),
     schema: layout.schema,
   };
 }
@@ -178,18 +166,17 @@ update ${name} set ${id} = ${next} where ${id} is null;`);
 async function makeDeletes(
   tx: ServerTransaction,
   layout: Layout,
-  found: Found,
 ): Promise<{ readonly list: string | null; readonly completeSince: string | null }> {
   const { deleted, table, short } = layout;
-  const { kept: before } = found;
+  const { kept: before, list } = layout.found;
   const types = (names: readonly string[]) =>
     names.map((name) => `${name} ${before?.columns[name]}`).join();
   const key = table.keyColumns.map(({ name, type }) => `${name} ${type}`).join();
   const isSameKey = before !== null && types(before.key) === key;
-  const known = isSameKey ? found.list : null;
+  const known = isSameKey ? list : null;
   if (!table.deletes) return { list: known, completeSince: null };
   const completeSince = formatMs(tx.nowMs);
-  const goesOn = before?.deletes === true && wasWatched(layout, found);
+  const goesOn = before?.deletes === true && wasWatched(layout);
   if (known !== null) {
     // Stores of former versions lack it. Not `xmin`: that differs between the savepoints of a transaction.
     await tx.script(`alter table ${deleted} add column if not exists repsync_xact xid8`);

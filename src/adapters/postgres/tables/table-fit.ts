@@ -19,25 +19,16 @@ import {
 } from "../../../domain/sync/table/table-refusals.ts";
 import type { ServerTransaction } from "../driver/transaction.ts";
 import { castType } from "./columns.ts";
+import type { FoundColumn, FoundTable, TableEntryKept } from "./found.ts";
 import {
-  type Found,
-  type FoundColumn,
-  type FoundTable,
   findTables,
   hasDuplicates,
   hasOwnKeyIndex,
   indexChanges,
-  isForeign,
   lookAt,
   servingIndex,
-  type TableEntryKept,
 } from "./found-table.ts";
-import type { Layout, Watch } from "./layout.ts";
-
-export interface ExaminedTable {
-  readonly layout: Layout;
-  readonly found: Found;
-}
+import type { Layout } from "./layout.ts";
 
 /** Names that every table of the server has. */
 const SYSTEM_COLUMNS = ["tableoid", "ctid", "xmin", "xmax", "cmin", "cmax"];
@@ -50,27 +41,18 @@ export async function examineTables(
   tx: ServerTransaction,
   layouts: readonly Layout[],
   isServed = false,
-): Promise<readonly ExaminedTable[]> {
-  const found = await findTables(tx, layouts);
-  const examined = layouts.map((layout, i) => {
-    const { table, ...others } = found[i] as Found;
-    // An empty table of repsync may be made anew, but for one that is served.
-    const there = table && { ...table, hasRows: table.hasRows || isServed };
-    return { layout, found: { ...others, table: there } };
-  });
+): Promise<void> {
+  await findTables(tx, layouts);
   const refusals = [];
-  for (const { layout, found } of examined) {
-    const tableName = layout.table.name;
-    layout.watch = watchOf(found);
-    layout.computed = computedOf(found);
-    layout.grant = grantOf(layout, found);
-    layout.isForeign = isForeign(found);
-    layout.hasSetters = found.table?.hasSetters === true;
-    const problems = await problemsOf(tx, layout, found);
-    refusals.push({ tableName, isForeign: layout.isForeign, problems });
+  for (const layout of layouts) {
+    const { table } = layout.found;
+    // An empty table of repsync may be made anew, but for one that is served.
+    if (table !== null && isServed)
+      layout.found = { ...layout.found, table: { ...table, hasRows: true } };
+    const problems = await problemsOf(tx, layout);
+    refusals.push({ tableName: layout.table.name, isForeign: layout.isForeign, problems });
   }
   refuseTables(refusals);
-  return examined;
 }
 
 /**
@@ -101,19 +83,8 @@ export async function requireSameSince(tx: ServerTransaction, layout: Layout): P
   layout.looked = entry;
 }
 
-/** Making triggers takes a right. Letting them fire for every write takes the owner. D-12.2. */
-function watchOf({ table }: Found): Watch {
-  if (table === null) return "always";
-  if (!table.mayTrigger || table.isReplicated) return "never";
-  return table.isOwned ? "always" : "unless replicated";
-}
-
-function computedOf({ table }: Found): readonly string[] {
-  return (table?.columns ?? []).filter(({ isComputed }) => isComputed).map(({ name }) => name);
-}
-
 /** True for a table of repsync that can be the registry's as it is. */
-export function fits({ table }: Layout, { kept, table: there }: Found): boolean {
+export function fits({ table, found: { kept, table: there } }: Layout): boolean {
   return kept !== null && there !== null && ownProblems(table, kept, there).length === 0;
 }
 
@@ -149,13 +120,9 @@ function keyProblems({ keyColumns }: Table, kept: TableEntryKept): string[] {
   return before === key ? [] : [`its rows have the upsert key ${before}, not ${key}`];
 }
 
-async function problemsOf(
-  tx: ServerTransaction,
-  layout: Layout,
-  found: Found,
-): Promise<readonly string[]> {
+async function problemsOf(tx: ServerTransaction, layout: Layout): Promise<readonly string[]> {
   const problems = [...limitProblems(layout)];
-  const { kept, table } = found;
+  const { kept, table } = layout.found;
   if (table === null) return problems;
   if (table.kind !== "table") return [...problems, takenName(table.kind)];
   problems.push(...watchProblems(layout), ...table.obstacles);
@@ -164,8 +131,8 @@ async function problemsOf(
     const named = `select 1::int4 from ${layout.name} where username is not null limit 1`;
     if ((await tx.query(named)).length > 0) problems.push(DROPPED_NAME);
   }
-  if (isForeign(found)) {
-    const foreign = foreignProblems(layout, found, table);
+  if (layout.isForeign) {
+    const foreign = foreignProblems(layout, table);
     const changes = kept !== null && table.hasRows ? keyProblems(layout.table, kept) : [];
     problems.push(...foreign, ...changes);
     const isUnique = servingIndex(layout, table) !== undefined || hasOwnKeyIndex(layout, table);
@@ -199,11 +166,6 @@ function limitProblems(layout: Layout): readonly string[] {
   ];
 }
 
-function grantOf({ name }: Layout, { table }: Found): string | null {
-  if (table === null || table.mayTrigger || table.isReplicated) return null;
-  return `grant trigger on ${name} to ${table.user}`;
-}
-
 /** Problems of writes that only triggers would notice. */
 function watchProblems({ grant, isWatched, table }: Layout): readonly string[] {
   if (isWatched || !(table.deletes || isOfPeople(table))) return [];
@@ -215,14 +177,14 @@ function watchProblems({ grant, isWatched, table }: Layout): readonly string[] {
   return [`${what} noticed by triggers${why}`];
 }
 
-function foreignProblems(layout: Layout, found: Found, there: FoundTable): string[] {
+function foreignProblems(layout: Layout, there: FoundTable): string[] {
   const { table } = layout;
   const columns = table.columns.flatMap((column) => {
     const problem = columnProblem(column, there);
     return problem === null ? [] : [`column "${column.name}" ${problem}`];
   });
   const deferrable = there.indexes.filter(({ isDeferrable }) => isDeferrable);
-  const makes = indexChanges(layout, found).filter((text) => text.startsWith("create"));
+  const makes = indexChanges(layout).filter((text) => text.startsWith("create"));
   const lacking = there.isOwned || columns.length > 0 ? [] : makes;
   return [
     ...columns,
