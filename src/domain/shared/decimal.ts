@@ -72,7 +72,8 @@ export function decimalValueForm(text: string): string | null {
   return `${isNegative ? "-" : ""}${digits.slice(0, significantDigits(digits))}e${point}`;
 }
 
-function readDecimal(text: string): Decimal | null {
+/** Null for a text that `parseDecimal` does not understand. */
+export function readDecimal(text: string): Decimal | null {
   const match = DECIMAL.exec(text);
   if (match === null) return null;
   const [, sign, whole = "", fraction = "", exponentText = "0"] = match;
@@ -92,7 +93,7 @@ function plainText(digits: string, point: number): string {
 }
 
 /** The form with one digit before the point, and the exponent that keeps the value. */
-function scientificText(digits: string, point: number): string {
+export function scientificText(digits: string, point: number): string {
   const mantissa = digits.length === 1 ? digits : plainText(digits, 1);
   return digits === "0" || point === 1 ? mantissa : `${mantissa}e${point - 1}`;
 }
@@ -102,7 +103,7 @@ function isWhole({ digits, point }: Decimal): boolean {
 }
 
 /** The number of digits without the zeros at the end. A loop, as `/0+$/` takes quadratic time. */
-function significantDigits(digits: string): number {
+export function significantDigits(digits: string): number {
   let count = digits.length;
   while (digits[count - 1] === "0") count--;
   return count;

@@ -1,5 +1,10 @@
 // Column types on the server, and values as texts of statements and answers. D-12.1.
-import { int64Digits } from "../../../domain/shared/decimal.ts";
+import {
+  int64Digits,
+  readDecimal,
+  scientificText,
+  significantDigits,
+} from "../../../domain/shared/decimal.ts";
 import {
   isNumber,
   isRawNumber,
@@ -8,6 +13,7 @@ import {
   parseJson,
   rawNumber,
 } from "../../../domain/shared/json.ts";
+import { MAX_PLAIN_DECIMAL_DIGITS } from "../../../domain/shared/limits.ts";
 import { cutText } from "../../../domain/shared/text.ts";
 import { isCanonicalDate, isCanonicalDateTime } from "../../../domain/shared/time.ts";
 import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
@@ -15,7 +21,6 @@ import type { Column, ColumnValue } from "../../../domain/sync/table/table.ts";
 /** A value in a statement; undefined where the column cannot hold it. */
 type Held = string | null | undefined;
 
-const DECIMAL = /^(-?)(\d+)(?:\.(\d+))?(?:e(-?\d+))?$/;
 const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 /** How the server writes values that are no numbers, which other programs may store. */
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
@@ -24,8 +29,6 @@ const NO_END = /^-?infinity$/;
 const OTHER_YEAR = /^(\d{4}|[1-9]\d{4,6})(-\d\d-\d\d(?: [\d:]{8}(?:\.\d{0,5}[1-9])?\+00)?)( BC)?$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
-/** Longer numbers get an exponent, where that makes them this short. */
-const MAX_PLAIN_DIGITS = 400;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;
 const MAX_TOLD_CHARS = 40;
 
@@ -143,36 +146,26 @@ function real(value: ColumnValue): Held {
 /** Undefined where the server has no room for the digits and the exponent. */
 function decimal(text: string): Held {
   if (NO_NUMBER.test(text)) return text;
-  const parts = partsOf(text);
-  if (parts === null) return undefined;
-  const { digits, point } = parts;
+  const decimal = readDecimal(text);
+  if (decimal === null) return undefined;
+  const { digits, point } = decimal;
   return point > MAX_BEFORE_POINT || digits.length - point > MAX_BEHIND_POINT ? undefined : text;
-}
-
-/** Digits without leading zeros, and how many of them come before the point; null for no decimal. */
-function partsOf(text: string) {
-  const match = DECIMAL.exec(text);
-  if (match === null) return null;
-  const [, sign = "", before = "", behind = "", exponent = "0"] = match;
-  const digits = (before + behind).replace(/^0+(?=\d)/, "");
-  return { sign, digits, point: digits.length - behind.length + Number(exponent) };
 }
 
 /** The one form of each value and scale: an exponent where zeros would make it long, and no sign for zero. */
 export function shortDecimal(text: string): string {
   if (NEGATIVE_ZERO.test(text)) return shortDecimal(text.slice(1));
-  if (text.length <= MAX_PLAIN_DIGITS && !text.includes("e")) return text;
-  const parts = partsOf(text);
-  if (parts === null) return text;
-  const { sign, point } = parts;
-  let { digits } = parts;
-  if (point >= digits.length) digits = digits.replace(/0+$/, "") || "0";
+  if (text.length <= MAX_PLAIN_DECIMAL_DIGITS && !text.includes("e")) return text;
+  const decimal = readDecimal(text);
+  if (decimal === null || decimal.digits === "0") return text;
+  const { isNegative, point } = decimal;
+  let { digits } = decimal;
+  if (point >= digits.length) digits = digits.slice(0, significantDigits(digits));
   const plainDigits = Math.max(digits.length, point, digits.length - point + 1);
-  if (plainDigits <= MAX_PLAIN_DIGITS || digits.length > MAX_PLAIN_DIGITS || digits === "0") {
+  if (plainDigits <= MAX_PLAIN_DECIMAL_DIGITS || digits.length > MAX_PLAIN_DECIMAL_DIGITS) {
     return text;
   }
-  const mantissa = digits.length === 1 ? digits : `${digits[0]}.${digits.slice(1)}`;
-  return point === 1 ? `${sign}${mantissa}` : `${sign}${mantissa}e${point - 1}`;
+  return `${isNegative ? "-" : ""}${scientificText(digits, point)}`;
 }
 
 /** A time as pages show it; a time of no calendar as the server writes it. */

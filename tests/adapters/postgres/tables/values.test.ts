@@ -88,6 +88,16 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     expect(await table.column("price")).toEqual(["0.0", "0", "-0.01"]);
   });
 
+  it("D-11.1 a long run of zeros inside a decimal takes no more than linear time", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, ITEMS);
+    const price = `1${"0".repeat(131_070)}1`;
+    const beganMs = performance.now();
+    await table.write({ k: "a", price });
+    expect(await table.column("price")).toEqual([price]);
+    expect(performance.now() - beganMs).toBeLessThan(5_000);
+  });
+
   it("what other programs wrote is shown, and times of no calendar count as none", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
