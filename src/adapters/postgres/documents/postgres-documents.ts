@@ -51,7 +51,6 @@ export class PostgresDocuments implements DocumentStore {
   }
 
   async prepare(collections: readonly AnyCollection[]): Promise<void> {
-    await this.#database.makeSchema();
     const tables = collections.map((from) => new CollectionTable(from));
     const columns = await this.#database.ask("documents.columns", COLUMNS);
     if (tables.some((table) => lackingIn(columns, table).length > 0)) {

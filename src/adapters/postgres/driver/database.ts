@@ -14,7 +14,7 @@ import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { BodyQueues, Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasState, isConflict, isPassing, TimeUp, unavailable } from "./errors.ts";
-import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, MAKE_SCHEMA, SCHEMA } from "./schema.ts";
+import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, SCHEMA } from "./schema.ts";
 import {
   type Beginning,
   type DatabaseSettings,
@@ -58,7 +58,6 @@ interface Attempt extends Omit<Beginning, "statementMs"> {
 export class PostgresDatabase {
   readonly #deps: DatabaseDeps;
   readonly #queues = new BodyQueues();
-  #made: Promise<void> | null = null;
   #tidyAtMs: number;
 
   constructor(deps: DatabaseDeps) {
@@ -69,12 +68,6 @@ export class PostgresDatabase {
   /** Begins the first turn of work on many rows. D-7.9. */
   turns(): Turns {
     return new Turns(this.#deps.clock, nextTurn);
-  }
-
-  /** Makes the schema of repsync, once. */
-  async makeSchema(): Promise<void> {
-    this.#made ??= this.change("schema.make", (tx) => tx.script(MAKE_SCHEMA));
-    await this.#made;
   }
 
   /** Runs a body on one snapshot. */

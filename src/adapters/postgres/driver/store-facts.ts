@@ -30,7 +30,10 @@ export async function isPrepared(tx: ServerTransaction): Promise<boolean> {
   return await isThere(tx, "repsync._tables");
 }
 
-/** Checks the format before any change, and keeps missing facts. Throws `invalid_request` for a store that this program must not use. */
+/**
+ * Checks the format before any change, and makes what is missing of the schema and of its facts. Throws `invalid_request` for a store
+ * that this program must not use.
+ */
 export async function prepareFacts(
   database: PostgresDatabase,
   { isFilling = false, examine }: FactsOptions,
@@ -42,10 +45,10 @@ export async function prepareFacts(
     const isNew = !isOld || (isFilling && facts.size === 0);
     checkFormat(facts, isNew);
     await examine(tx);
+    await tx.script(MAKE_SCHEMA);
     const known = facts.get("deployment_id");
     if (known !== undefined) return { deploymentId: known, isNew: false };
     const deploymentId = randomBytes(12).toString("hex");
-    await tx.script(MAKE_SCHEMA);
     await setFact(tx, "deployment_id", deploymentId);
     await setFact(tx, "format", String(STORE_FORMAT));
     return { deploymentId, isNew: true };

@@ -32,7 +32,6 @@ export async function prepareTables(
   layouts: readonly Layout[],
   isServed: boolean,
 ): Promise<void> {
-  await database.makeSchema();
   await database.change("tables.prepare", async (tx) => {
     await examineTables(tx, layouts, isServed);
     for (const layout of layouts) await prepare(tx, layout);
