@@ -8,7 +8,7 @@ import { AppError, isAppError } from "../domain/shared/errors.ts";
 import type { Backup, CopyCounts, CopyJob } from "../ports/copies/store-copies.ts";
 import type { Mac } from "../ports/crypto/crypto.ts";
 import { COLLECTIONS } from "../repositories/collections.ts";
-import { Archive } from "../usecases/operations/archive.ts";
+import { archiveAt } from "../usecases/operations/archive.ts";
 import { type BackUpDeps, type Restored, restoreArchive } from "../usecases/operations/backups.ts";
 import { moveStore } from "../usecases/operations/copy-store.ts";
 import type { Config } from "./config.ts";
@@ -47,7 +47,7 @@ export async function restoreBackup(
 
 async function openBackup(path: string, mac: Mac): Promise<Backup> {
   const files = new NodeBackupFiles();
-  if ((await files.ownFileOf(path)) === null) return new Archive({ files, path, mac });
+  if ((await files.ownFileOf(path)) === null) return archiveAt({ files, path, mac });
   const { sealedFile } = await import("../adapters/sqlite/copies/sealed-file.ts");
   return sealedFile(await sqliteOfRuntime(), path, COLLECTIONS);
 }

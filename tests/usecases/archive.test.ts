@@ -8,7 +8,7 @@ import { NodeMac } from "../../src/adapters/node-crypto/node-crypto.ts";
 import { isAppError } from "../../src/domain/shared/errors.ts";
 import type { BackupFacts } from "../../src/ports/copies/store-copies.ts";
 import type { DumpedPart } from "../../src/ports/copies/store-dump.ts";
-import { Archive, writeArchive } from "../../src/usecases/operations/archive.ts";
+import { archiveAt, writeArchive } from "../../src/usecases/operations/archive.ts";
 import { ABOUT, contentOf, dumpedDeployment, PARTS } from "../contract/copies/dumped-deployment.ts";
 import { makeTempFolder } from "../http/support/make-temp-folder.ts";
 
@@ -56,7 +56,7 @@ test("D-10.7 an archive gives back what was put into it, digits, bytes and rests
   expect(await writeArchive(file, dumpedDeployment(ABOUT, parts), job)).toEqual(COUNTS);
   expect(told.at(-1)).toBe(1);
   expect(told).toEqual(told.toSorted((a, b) => a - b));
-  const archive = new Archive(file);
+  const archive = archiveAt(file);
   expect(await archive.check({})).toEqual({ facts: FACTS, counts: COUNTS });
   const read: DumpedPart[] = [];
   for await (const part of (await archive.dump()).parts) read.push(part);
@@ -100,7 +100,9 @@ test("D-10.7 an archive that was changed anywhere, or cut, is damaged", async ()
   const whole = readFileSync(file.path);
   const isDamaged = async (bytes: Uint8Array) => {
     writeFileSync(file.path, bytes);
-    const refused = await new Archive(file).check({}).catch((error: unknown) => error);
+    const refused = await archiveAt(file)
+      .check({})
+      .catch((error: unknown) => error);
     return isAppError(refused, "file_failed");
   };
   for (let at = MAGIC_BYTES; at < whole.length; at += 7) {
@@ -149,7 +151,9 @@ test("D-10.7 an archive whose lines were left out or put in is damaged", async (
         yield* changed;
       })(),
     );
-    const refused = await new Archive(file).check({}).catch((error: unknown) => error);
+    const refused = await archiveAt(file)
+      .check({})
+      .catch((error: unknown) => error);
     expect(isAppError(refused, "file_failed")).toBe(true);
   }
 });

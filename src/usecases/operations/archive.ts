@@ -6,7 +6,6 @@ import type {
   Backup,
   BackupFacts,
   BackupFiles,
-  CheckedBackup,
   CopyCounts,
   CopyJob,
 } from "../../ports/copies/store-copies.ts";
@@ -54,8 +53,7 @@ export async function writeArchive(
 ): Promise<CopyCounts> {
   const progress = new ItemProgress(job, about.items, 2);
   await file.files.writeLines(file.path, linesOf(file.mac, { facts, about, parts }, progress));
-  const reading = await ArchiveReading.open(file);
-  return await reading.check(progress);
+  return await checkWhole(await openArchive(file), progress);
 }
 
 async function* linesOf(
@@ -77,94 +75,77 @@ async function* linesOf(
   yield JSON.stringify(end satisfies Ending);
 }
 
-export class Archive implements Backup {
-  readonly ownFileOf = null;
-  readonly #file: ArchiveFile;
+export function archiveAt(file: ArchiveFile): Backup {
+  return {
+    ownFileOf: null,
+    async check(job) {
+      const reading = await openArchive(file);
+      const counts = await checkWhole(reading, new ItemProgress(job, reading.about.items, 1));
+      return { facts: reading.facts, counts };
+    },
+    async dump() {
+      const { about, lines, content } = await openArchive(file);
+      const close = async () => void (await lines.return?.());
+      return { about, parts: partsOf(content), close };
+    },
+  };
+}
 
-  constructor(file: ArchiveFile) {
-    this.#file = file;
+/** `content`: the parts, then the ending. Throws `file_failed` when the archive is damaged. */
+interface OpenedArchive extends Beginning {
+  readonly lines: Lines;
+  readonly content: AsyncIterable<DumpedPart | Ending>;
+}
+
+async function openArchive({ files, path, mac }: ArchiveFile): Promise<OpenedArchive> {
+  const lines = files.readLines(path)[Symbol.asyncIterator]();
+  const { facts, about } = parsed(await nextOf(lines), JSON.parse) as Beginning;
+  return { facts, about, lines, content: contentOf(lines, mac) };
+}
+
+/** Reads the whole archive. */
+async function checkWhole({ content }: OpenedArchive, progress: ItemProgress): Promise<CopyCounts> {
+  for await (const part of content) {
+    if ("digests" in part) return part.counts;
+    progress.add(part.items.length);
   }
+  throw backupDamaged();
+}
 
-  async check(job: CopyJob): Promise<CheckedBackup> {
-    const reading = await ArchiveReading.open(this.#file);
-    const counts = await reading.check(new ItemProgress(job, reading.about.items, 1));
-    return { facts: reading.facts, counts };
-  }
+async function* partsOf(content: OpenedArchive["content"]): AsyncGenerator<DumpedPart> {
+  for await (const part of content) if (!("digests" in part)) yield part;
+}
 
-  async dump(): Promise<Dump> {
-    const reading = await ArchiveReading.open(this.#file);
-    return { about: reading.about, parts: reading.parts(), close: () => reading.close() };
+async function* contentOf(lines: Lines, mac: Mac): AsyncGenerator<DumpedPart | Ending> {
+  const digests = new DumpDigests(mac, { withRest: true });
+  try {
+    for (;;) {
+      const line = parsed(await nextOf(lines), JSON.parse) as PartLine | Ending;
+      if ("digests" in line) {
+        const isSame = JSON.stringify(line.digests) === JSON.stringify(digests.texts);
+        if (!isSame || !(await lines.next()).done) throw backupDamaged();
+        yield line;
+        return;
+      }
+      const part = await readPart(lines, line);
+      digests.add(part);
+      yield part;
+    }
+  } finally {
+    await lines.return?.();
   }
 }
 
-class ArchiveReading {
-  readonly facts: BackupFacts;
-  readonly about: DumpedStore;
-  readonly #lines: Lines;
-  readonly #digests: DumpDigests;
-
-  private constructor({ facts, about }: Beginning, lines: Lines, mac: Mac) {
-    this.facts = facts;
-    this.about = about;
-    this.#lines = lines;
-    this.#digests = new DumpDigests(mac, { withRest: true });
+async function readPart(lines: Lines, { of, name, count }: PartLine): Promise<DumpedPart> {
+  if (of === "documents" && !COLLECTIONS.some((one) => one.name === name)) {
+    const text = `The backup holds documents of "${name}", which this version of repsync does not know`;
+    const hint = "Restore it with the version that made it";
+    throw new AppError("invalid_request", text, { hint });
   }
-
-  static async open({ files, path, mac }: ArchiveFile): Promise<ArchiveReading> {
-    const lines = files.readLines(path)[Symbol.asyncIterator]();
-    const beginning = parsed(await nextOf(lines), JSON.parse) as Beginning;
-    return new ArchiveReading(beginning, lines, mac);
-  }
-
-  /** Reads the whole archive. Throws `file_failed` when it is damaged. */
-  async check(progress: ItemProgress): Promise<CopyCounts> {
-    let end: Ending | null = null;
-    for await (const part of this.#read()) {
-      if ("digests" in part) end = part;
-      else progress.add(part.items.length);
-    }
-    if (end === null) throw backupDamaged();
-    return end.counts;
-  }
-
-  async *parts(): AsyncGenerator<DumpedPart> {
-    for await (const part of this.#read()) if (!("digests" in part)) yield part;
-  }
-
-  async *#read(): AsyncGenerator<DumpedPart | Ending> {
-    try {
-      for (;;) {
-        const line = parsed(await nextOf(this.#lines), JSON.parse) as PartLine | Ending;
-        if ("digests" in line) {
-          const isSame = JSON.stringify(line.digests) === JSON.stringify(this.#digests.texts);
-          if (!isSame || !(await this.#lines.next()).done) throw backupDamaged();
-          yield line;
-          return;
-        }
-        const part = await this.#part(line);
-        this.#digests.add(part);
-        yield part;
-      }
-    } finally {
-      await this.close();
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#lines.return?.();
-  }
-
-  async #part({ of, name, count }: PartLine): Promise<DumpedPart> {
-    if (of === "documents" && !COLLECTIONS.some((one) => one.name === name)) {
-      const text = `The backup holds documents of "${name}", which this version of repsync does not know`;
-      const hint = "Restore it with the version that made it";
-      throw new AppError("invalid_request", text, { hint });
-    }
-    const items: unknown[] = [];
-    const read = of === "documents" ? readDocument : parseJson;
-    for (let n = 0; n < count; n++) items.push(parsed(await nextOf(this.#lines), read));
-    return { of, name, items } as DumpedPart;
-  }
+  const items: unknown[] = [];
+  const read = of === "documents" ? readDocument : parseJson;
+  for (let n = 0; n < count; n++) items.push(parsed(await nextOf(lines), read));
+  return { of, name, items } as DumpedPart;
 }
 
 async function nextOf(lines: Lines): Promise<string> {
