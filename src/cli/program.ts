@@ -10,24 +10,15 @@ const EXIT_CODES = `
 Exit codes: 0 success, 1 failed, 2 wrong command line or configuration, 3 partial.
 Settings come from the environment and from .env or the file of --env-file, as for the service.`;
 
-/** The command line with all commands. Help and wrong usage end as `CommanderError`. D-4.12. */
-export async function buildProgram(run: RunCommand): Promise<Command> {
-  return await withCommands(run, () => true);
-}
-
-/** As `buildProgram`; commands that these arguments do not name have their name and summary only. */
-export async function buildProgramFor(args: readonly string[], run: RunCommand): Promise<Command> {
-  const named = args.find(
+/**
+ * The command line. Help and wrong usage end as `CommanderError`. With `args` the commands that they do not name have their name
+ * and summary only. D-4.12.
+ */
+export async function buildProgram(run: RunCommand, args?: readonly string[]): Promise<Command> {
+  const named = args?.find(
     (arg, i) => !arg.startsWith("-") && arg !== HELP && args[i - 1] !== "--env-file",
   );
   const file = COMMAND_LIST.find(({ name }) => name === named)?.load;
-  return await withCommands(run, ({ load }) => load === file);
-}
-
-async function withCommands(
-  run: RunCommand,
-  isLoaded: (command: (typeof COMMAND_LIST)[number]) => boolean,
-): Promise<Command> {
   const program = new Command("repsync")
     .usage("<command> [options]")
     .description("Table synchronization and reputation lookup: runs, files, accounts and checks.")
@@ -51,7 +42,8 @@ async function withCommands(
   for (const listed of COMMAND_LIST) {
     const find = () => program.commands.find((each) => each.name() === listed.name);
     // The first command of a file adds its others.
-    if (find() === undefined && isLoaded(listed)) (await listed.load()).addCommands(program, run);
+    const isLoaded = args === undefined || listed.load === file;
+    if (find() === undefined && isLoaded) (await listed.load()).addCommands(program, run);
     const command = find() ?? program.command(listed.name);
     command.summary(listed.summary);
     if (command.description() === "") command.description(listed.summary);
@@ -154,7 +146,7 @@ const WITHOUT_SETTINGS: readonly string[] = ["init", "infer", "help"];
 
 /** Runs the command of the process's arguments by `run`, and ends the process with its exit code. */
 export async function runProgram(run: RunCommand): Promise<void> {
-  const program = await buildProgramFor(process.argv.slice(2), run);
+  const program = await buildProgram(run, process.argv.slice(2));
   program.hook("preAction", async (_program, command) => {
     if (WITHOUT_SETTINGS.includes(command.name())) return;
     const { loadEnvFile } = await import("../app/environment.ts");

@@ -113,8 +113,8 @@ describe("repsync", () => {
       const program = JSON.stringify(
         fileURLToPath(new URL("../../src/cli/program.ts", import.meta.url)),
       );
-      const script = `const { buildProgramFor } = await import(${program});
-        await buildProgramFor(${JSON.stringify(args)}, () => async () => {});
+      const script = `const { buildProgram } = await import(${program});
+        await buildProgram(() => async () => {}, ${JSON.stringify(args)});
         console.log(Object.keys(require.cache).join("\\n"));`;
       await Bun.write(`${folder}/script.ts`, script);
       const child = Bun.spawn([...BUN, `${folder}/script.ts`], { stdout: "pipe" });
