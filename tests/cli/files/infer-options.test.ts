@@ -161,6 +161,7 @@ describe("tables infer and import", () => {
       "  stock: qty is integer in the registry, and text by the file\n",
       "  stock: Gro_e (text) is new\n",
       "  stock: not in the file: old\n",
+      "  stock: its timestamp column stays none\n",
     ]) {
       expect(updated.stderr).toContain(line);
     }
@@ -183,6 +184,8 @@ describe("tables infer and import", () => {
     file("tables.json", renamed);
     const again = await infer("new.csv", "--table", "stock", "--update");
     expect([again.code, again.stderr.includes("is new")]).toEqual([0, false]);
+    const asked = await infer("new.csv", "--table", "stock", "--update", "--key", "qty");
+    expect(asked.stderr).toContain("  stock: its key stays sku\n");
     expect(readFileSync(join(folder, "tables.json"), "utf8")).toBe(renamed);
   });
 

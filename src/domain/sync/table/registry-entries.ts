@@ -123,6 +123,8 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
   const ownTime = before.stamped === true ? before.timestamp_column : null;
   const gone = Object.keys(before.columns).filter((name) => !seen.has(name) && name !== ownTime);
   if (gone.length > 0) differences.push(`not in the file: ${gone.join(", ")}`);
+  const told = fixedTexts(guessed);
+  differences.push(...fixedTexts(before).filter((text) => !told.includes(text)));
   const files = { ...before.import };
   for (const part of ["columns", "epoch"] as const) {
     const ofAdded = Object.entries(guessed.import?.[part] ?? {}).filter(([name]) => name in added);
@@ -135,4 +137,9 @@ export function updatedEntry(before: TableEntry, guessed: TableEntry): UpdatedEn
     columns: { ...before.columns, ...added },
   };
   return { entry, differences };
+}
+
+/** What no newer file changes. */
+function fixedTexts({ upsert_key: key, timestamp_column: time = "none" }: TableEntry): string[] {
+  return [`its key stays ${key.join(", ")}`, `its timestamp column stays ${time}`];
 }
