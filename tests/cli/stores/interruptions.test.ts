@@ -78,6 +78,23 @@ test.skipIf(process.platform === "win32")(
   },
 );
 
+test.skipIf(process.platform === "win32")(
+  "D-10.7 a restore that cannot change the copied file, as when it fills the disk, says why",
+  async () => {
+    const { folder, env, file } = await makeStore(SQLITE_FILE, 0);
+    const cli = [...BUN, CLI] as const;
+    expect((await runProcess([...cli, "backup", file], { folder, env })).code).toBe(0);
+    // SQLite begins a change with a file of this name.
+    const block = 'mkdir ".new.db.fill-$$-journal"; exec "$@"';
+    const command = ["sh", "-c", block, "sh", ...cli, "restore", file] as const;
+    const into = { ...env, STORAGE_URL: "sqlite:./new.db" };
+    const { code, stderr } = await runProcess(command, { folder, env: into });
+    const reason = "The database is unavailable: the disk failed\n";
+    expect([code, stderr]).toEqual([1, expect.stringContaining(reason)]);
+    expect(existsSync(join(folder, "new.db"))).toBe(false);
+  },
+);
+
 test("D-10.7 Ctrl-C ends a move from one file into another, which is not there then", async () => {
   const { folder, env } = await makeStore(SQLITE_FILE, 5 * ROWS);
   const moving = startProcess([...BUN, CLI, "move", "sqlite:./new.db"], { folder, env });

@@ -97,10 +97,6 @@ export class EmptyFile implements EmptyStore {
     }
     const connection = await this.#open();
     const left = this.#options.collections.filter(({ isCopied = true }) => !isCopied);
-    for (const { name } of [...left, { name: "moment" }]) {
-      connection.run(`DELETE FROM repsync_${name}`);
-    }
-    connection.run(`DROP TABLE ${BACKUP_TABLE}`);
     const removals: (readonly [sql: string, key: SqliteValue])[] = [];
     for await (const part of (await this.dump()).parts) {
       if (part.of !== "documents") break;
@@ -110,7 +106,13 @@ export class EmptyFile implements EmptyStore {
         removals.push([collection.remove, key]);
       }
     }
-    for (const [sql, key] of removals) connection.run(sql, [key]);
+    this.#asStoreError(() => {
+      for (const { name } of [...left, { name: "moment" }]) {
+        connection.run(`DELETE FROM repsync_${name}`);
+      }
+      connection.run(`DROP TABLE ${BACKUP_TABLE}`);
+      for (const [sql, key] of removals) connection.run(sql, [key]);
+    });
   }
 
   async write(part: DumpedPart): Promise<void> {
@@ -161,10 +163,11 @@ export class EmptyFile implements EmptyStore {
   }
 
   async #open(): Promise<OpenConnection> {
-    this.#connection = new OpenConnection(await this.#options.openSqlite(this.#temp));
+    const connection = new OpenConnection(await this.#options.openSqlite(this.#temp));
+    this.#connection = connection;
     // The file counts only once it is complete and synced.
-    this.#connection.set({ journal_mode: "DELETE", synchronous: "OFF" });
-    return this.#connection;
+    this.#asStoreError(() => connection.set({ journal_mode: "DELETE", synchronous: "OFF" }));
+    return connection;
   }
 
   #close(): void {
