@@ -1,8 +1,10 @@
 // What `doctor` says.
 import { expect, test } from "bun:test";
+import { NodeBackupFiles } from "../../src/adapters/backup-files/node-backup-files.ts";
 import type { Table } from "../../src/domain/sync/table/table.ts";
 import { RemotePeerError } from "../../src/ports/tables/remote-peer.ts";
 import { AlertOutbox, Alerts } from "../../src/repositories/alert-outbox.ts";
+import { ScheduleTimes } from "../../src/repositories/kept-values.ts";
 import {
   type ExamineDeps,
   examineDeployment,
@@ -53,6 +55,25 @@ test("D-10.12 doctor tells of alerts that could not be delivered, where any are 
     "The log of the service says why; check WEBHOOK_URL and its receiver",
   ]);
 });
+
+test.skipIf(process.platform !== "linux")(
+  "D-10.7 doctor tells of a folder of backups on a full disk",
+  async () => {
+    const ends = await makeTwoEnds();
+    const probe = { tempPath: "/dev/full", commit: async () => 0, abandon: async () => {} };
+    const { writeLines } = new NodeBackupFiles();
+    const files: NonNullable<ExamineDeps["backups"]>["files"] = {
+      list: async () => [],
+      begin: async () => probe,
+      writeLines: (path, lines) => ends.time.outside(writeLines(path, lines)),
+    };
+    const scheduleTimes = new ScheduleTimes(ownDocuments(ends.time.clock()));
+    const backups = { folder: "/dev", files, scheduleTimes };
+    expect(await verdictOf("backups", ends, { backups })).toEqual([
+      "fail The backup cannot be written: the disk is full",
+    ]);
+  },
+);
 
 test("D-4.12 doctor tells of a store whose clock is another one than this machine's", async () => {
   const ends = await makeTwoEnds();

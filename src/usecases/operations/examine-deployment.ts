@@ -39,7 +39,7 @@ export interface ExamineDeps {
 
 interface ScheduledBackups {
   readonly folder: string;
-  readonly files: Pick<BackupFiles, "list" | "begin">;
+  readonly files: Pick<BackupFiles, "list" | "begin" | "writeLines">;
   readonly scheduleTimes: ScheduleTimes;
 }
 
@@ -146,7 +146,7 @@ async function checkAlerts({ outbox, sync }: ExamineDeps): Promise<Verdict> {
   return warn(`${failed} could not be delivered yet`, hint);
 }
 
-/** Begins a file as a backup does, and removes it. Makes no folder, which would belong to whoever asks. */
+/** Writes a file as a backup does, and removes it. Makes no folder, which would belong to whoever asks. */
 async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups): Promise<Verdict> {
   try {
     await files.list(folder);
@@ -155,7 +155,10 @@ async function checkBackups({ folder, files, scheduleTimes }: ScheduledBackups):
     return warn(error.message, "Make it for the user of the service");
   }
   const probe = await files.begin(`${folder}/doctor`, { isForced: true, storePaths: [] });
-  await probe.abandon();
+  const lines = (async function* () {
+    yield "doctor";
+  })();
+  await files.writeLines(probe.tempPath, lines).finally(() => probe.abandon());
   const last = await scheduleTimes.read("last_backup");
   return ok(
     `their folder can be written; ${last === null ? "there was none yet" : `the last is of ${last}`}`,
