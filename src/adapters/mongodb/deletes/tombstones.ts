@@ -12,7 +12,7 @@ import type {
   Tombstones,
 } from "../../../ports/tables/table-store.ts";
 import { lastNumber } from "../driver/collections.ts";
-import { readNowMs, readSnapshot, type StoreDeps, writeTogether } from "../driver/operations.ts";
+import { readSnapshot, type StoreDeps, writeTogether } from "../driver/operations.ts";
 import {
   counterOf,
   findTombstones,
@@ -21,6 +21,7 @@ import {
 } from "../driver/tombstone-documents.ts";
 import { findStored, type KeyOfRow, keyOfRow } from "../tables/stored-rows.ts";
 import { keyAndTime } from "../tables/table-layout.ts";
+import { readNowMs } from "../tables/table-states.ts";
 import type { DeleteRecorder } from "./delete-recorder.ts";
 import { RecorderStates } from "./recorder-state.ts";
 
@@ -135,7 +136,7 @@ export class MongoTombstones implements Tombstones {
     const keys = documents.map(({ key }) => keyOfRow(table, parseJson(key) as Row));
     const rows = await findStored(this.#deps, table, { keys, columns: keyAndTime(table) }, tx);
     if (rows.size === 0) return [...documents];
-    const limit = aheadLimit(await readNowMs(this.#deps));
+    const limit = aheadLimit(await readNowMs(this.#deps, table));
     return documents.filter(({ deletedAt }, n) => {
       const row = rows.get((keys[n] as KeyOfRow).keyText);
       return !outlives(row?.time ?? null, deletedAt, limit);

@@ -164,13 +164,6 @@ export async function readTimed<Joined>(
   return { ...(found as Joined), nowMs: (found["now"] as Date).getTime() };
 }
 
-/** Reads the time alone, outside of transactions. */
-export async function readNowMs({ db, storeClock }: TimeSource): Promise<number> {
-  if (storeClock !== null) return storeClock.nowMs();
-  const { localTime } = await db.command({ hello: 1 });
-  return (localTime as Date).getTime();
-}
-
 function timeCollection(db: Db): Collection<{ readonly _id: string }> {
   return db.collection(TIME.name);
 }

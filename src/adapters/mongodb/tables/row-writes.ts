@@ -29,7 +29,7 @@ import { Rerun } from "../driver/transaction.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows.ts";
 import { hasNumbers } from "./table-layout.ts";
-import { assertThere } from "./table-states.ts";
+import { readNowMs } from "./table-states.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
 import { mayInsert, onlyChanges, setNumber, type Upsert, withTime } from "./upserts.ts";
 
@@ -91,7 +91,7 @@ export class RowWrites {
   async write(upserts: readonly Upsert[], tx: ClientSession): Promise<WrittenRows> {
     const { isFilling, learnt } = this.#options;
     if (learnt.meetsFirst) await this.#deps.versions.meetChanges(this.#table, tx);
-    const nowMs = await this.#readNowMs();
+    const nowMs = await readNowMs(this.#deps, this.#table);
     const beganMs = this.#deps.clock.monotonicMs();
     const tombstones = await this.#findTombstones(upserts, tx);
     const hasTombstones = this.#deleted.length + tombstones.size > 0;
@@ -101,13 +101,6 @@ export class RowWrites {
         : await this.#writeRead(upserts, { nowMs, tombstones }, tx);
     const tookMs = Math.ceil(this.#deps.clock.monotonicMs() - beganMs);
     return { ...written, visibleMs: nowMs + tookMs + MARGIN_MS };
-  }
-
-  /** The store's time, where the collection is there. */
-  async #readNowMs(): Promise<number> {
-    const { db, storeClock } = this.#deps;
-    const now = await assertThere(db, this.#table.name);
-    return storeClock?.nowMs() ?? now.getTime();
   }
 
   /** True when neither the outcome of the records nor their times depend on stored rows. */
@@ -161,7 +154,7 @@ export class RowWrites {
 
   /** As `write()`, in parts that double in size. */
   async tryOut(upserts: readonly Upsert[], tx: ClientSession): Promise<void> {
-    const nowMs = await this.#readNowMs();
+    const nowMs = await readNowMs(this.#deps, this.#table);
     const tombstones = await this.#findTombstones(upserts, tx);
     const { sent } = await this.#decide(upserts, { nowMs, tombstones }, tx);
     for (let i = 0, count = FIRST_TRIED; i < sent.length; i += count, count *= 2) {

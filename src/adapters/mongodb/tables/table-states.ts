@@ -1,5 +1,6 @@
 import type { ClientSession, Db, Document, Long } from "mongodb";
 import type { Table } from "../../../domain/sync/table/table.ts";
+import type { TimeSource } from "../driver/operations.ts";
 import type { VersionedDeps } from "../driver/versions.ts";
 
 /** The least time for which facts are reused: a transaction of another program is activity when its statements run, not at its commit. */
@@ -96,6 +97,12 @@ const MAX_DOCUMENTS = 1_000;
 export async function assertThere(db: Db, tableName: string): Promise<Date> {
   const [found] = await readStatistics(db, tableName, { count: {} });
   return (found as Statistics).localTime;
+}
+
+/** The store's time, where the collection is there. */
+export async function readNowMs({ db, storeClock }: TimeSource, table: Table): Promise<number> {
+  const now = await assertThere(db, table.name);
+  return storeClock?.nowMs() ?? now.getTime();
 }
 
 /** Changes with every write of any program to a table, and with its timestamp column. */
