@@ -25,8 +25,9 @@ const PEOPLE: Readonly<Record<Event, string>> = {
   truncate: `_changed('${EVERYBODY}')`,
 };
 
-/** In SQL, true for a trigger of repsync. One of the application may have the word further on. */
-export const IS_OWN_TRIGGER = "tgname ~ '^.?repsync_'";
+/** In SQL, true for a trigger of repsync, which calls a function of its schema: one of an application may have such a name. */
+export const IS_OWN_TRIGGER =
+  "(select pronamespace::regnamespace::text = 'repsync' from pg_proc where oid = tgfoid)";
 /** Begins the statement of each trigger. */
 export const MAKES_TRIGGER = "create or replace trigger ";
 

@@ -38,6 +38,26 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
     },
   );
 
+  databaseTest(
+    "D-7.6, D-14.6 one of an application with a name like theirs is told apart from them",
+    async ({ open, sql }) => {
+      const storage = await open();
+      await storage.tables.prepare([ITEMS]);
+      await sql.unsafe(`create function public.check_row() returns trigger language plpgsql as $$ begin return new; end $$;
+        create trigger repsync_check before insert on items for each row execute function public.check_row();
+        alter table items enable always trigger repsync_check`);
+      expect(await storage.tables.disturbed?.([ITEMS])).toEqual([ITEMS]);
+      const since = async () => {
+        await storage.tables.prepare([ITEMS]);
+        return (await storage.tombstones.list(ITEMS, QUERY)).earliestAvailable;
+      };
+      const first = await since();
+      expect(await since()).toBe(first);
+      await sql.unsafe("drop trigger repsync_deletes_delete on items");
+      expect(await storage.tables.disturbed?.([ITEMS])).toEqual([ITEMS]);
+    },
+  );
+
   for (const write of ["delete from things where k = 'a'", "truncate things"]) {
     databaseTest(
       `D-7.6, D-14.2.3 an application may write a table that it has renamed, which interrupts the record: ${write}`,
