@@ -76,11 +76,14 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables that repsync made", () =
       const { sql } = database;
       await prepared(database, ITEMS);
       await sql`alter table public.items alter column v type int4`;
+      const { promise: inserted, resolve: begin } = Promise.withResolvers<void>();
       const { promise: written, resolve: end } = Promise.withResolvers<void>();
       const writing = sql.begin(async (tx) => {
         await tx`insert into public.items values ('a', now(), 1)`;
+        begin();
         await written;
       });
+      await inserted;
       const preparing = prepared(database, ITEMS);
       await Bun.sleep(500);
       end();
