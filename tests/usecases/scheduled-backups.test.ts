@@ -39,7 +39,13 @@ function makeInstances(copies: Partial<FullStorage> = {}) {
     ...{ leases: new Leases(documents), scheduleTimes: new ScheduleTimes(documents) },
     ...{ alerts: new Alerts({ outbox, clock, ids }), deploymentId: "0123456789ab" },
     ...{ copies: copies as FullStorage, mac: { hmacHex: () => "" } as never },
-    ...{ version: "1", outsideSecrets: [], storePaths: [], registry: {} },
+    ...{
+      version: "1",
+      outsideSecrets: [],
+      storePaths: [],
+      registry: new Map(),
+      tables: {} as never,
+    },
   };
   return { clock, outbox, logger, works, deps };
 }

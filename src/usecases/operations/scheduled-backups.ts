@@ -4,6 +4,7 @@ import { AppError, INTERNAL_MESSAGE, isAppError } from "../../domain/shared/erro
 import { formatMs } from "../../domain/shared/time.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 import type { Ids } from "../../ports/runtime/runtime.ts";
+import type { TableStore } from "../../ports/tables/table-store.ts";
 import type { Alerts } from "../../repositories/alert-outbox.ts";
 import { isDue, type ScheduleDeps } from "../../repositories/kept-values.ts";
 import { type LeaseDeps, tryLease } from "../sync/shared/hold-lease.ts";
@@ -19,7 +20,8 @@ interface BackupPlan {
 interface ScheduledBackupsDeps extends Omit<LeaseDeps, "clock">, ScheduleDeps, BackUpDeps {
   readonly alerts: Alerts | null;
   readonly ids: Ids;
-  readonly registry: Pick<Registry, "stopped">;
+  readonly registry: Registry;
+  readonly tables: Pick<TableStore, "page">;
   readonly deploymentId: string;
 }
 
@@ -90,7 +92,7 @@ async function makeAndPrune(
   { folder, keep }: BackupPlan,
   stop: AbortSignal,
 ): Promise<void> {
-  const { copies, files, registry, scheduleTimes, clock, logger, deploymentId } = deps;
+  const { files, scheduleTimes, clock, logger, deploymentId } = deps;
   await files.makeFolder(folder);
   const at = formatMs(clock.nowMs());
   const name = backupName(deploymentId, at);
@@ -98,13 +100,29 @@ async function makeAndPrune(
   await scheduleTimes.keep("last_backup", at);
   const { bytes, rows } = made;
   logger.info("Backup made", { file: name, bytes, rows });
-  // Only a whole file holds what cannot be read as it was prepared: older backups stay until it can be.
-  const lacking = copies.backUp === undefined ? [...(registry.stopped?.values() ?? [])] : [];
+  // Older backups stay until all can be read.
+  const lacking = await lackingTexts(deps);
   if (lacking.length > 0) {
     throw new AppError("schema_conflict", `Made, but values may be missing. ${lacking.join("\n")}`);
   }
   const old = oldBackups(await files.list(folder), deploymentId, { keep, newest: name });
   for (const file of old) await files.remove(`${folder}/${file}`);
+}
+
+/** What a backup may lack: tables that are gone, and those that are not used, which only a whole file holds. */
+async function lackingTexts({ copies, registry, tables }: ScheduledBackupsDeps): Promise<string[]> {
+  const { stopped = new Map<string, string>() } = registry;
+  const texts = copies.backUp === undefined ? [...stopped.values()] : [];
+  for (const table of registry.values()) {
+    if (stopped.has(table.name)) continue;
+    const reading = tables.page(table, { from: { offsetRows: 0 }, limitRows: 1 });
+    const isRead = await reading.then(
+      () => true,
+      () => false,
+    );
+    if (!isRead) texts.push(`Table "${table.name}" cannot be read: it may be gone`);
+  }
+  return texts;
 }
 
 /** Last characters of the deployment id in a backup's file name. */
