@@ -93,6 +93,11 @@ export function systemReason(error: unknown): string {
     EDQUOT: "the disk is full",
     EROFS: "the disk is read-only",
     ENAMETOOLONG: "its name is too long",
+    ELOOP: "its links lead in a circle",
+    EFBIG: "the file is larger than the system allows",
+    EMFILE: "too many files are open",
+    ENFILE: "too many files are open",
+    EIO: "the disk failed",
     EPIPE: "the reader has gone",
   };
   return reasons[code] ?? code;

@@ -62,3 +62,21 @@ test("D-4.12 an export of many rows to a full disk says so", async () => {
     '"/dev/full" cannot be written: the disk is full',
   ]);
 });
+
+test.skipIf(process.platform === "win32")(
+  "D-4.12 an export to a file that the system lets grow no further says so",
+  async () => {
+    const body = "x".repeat(200_000);
+    const made = await importNotes("in.csv", `name,body\na,${body}\n`);
+    const limited = 'trap "" XFSZ; ulimit -f 100; exec "$@"';
+    const args = ["export", "notes", "out.csv"];
+    const { PATH = "" } = process.env;
+    const exported = Bun.spawn(["sh", "-c", limited, "sh", ...BUN, CLI, ...args], {
+      ...{ cwd: made.folder, env: { PATH, ...made.env } },
+      ...{ stdout: "ignore", stderr: "pipe" },
+    });
+    const text = '"out.csv" cannot be written: the file is larger than the system allows\n';
+    expect([await exported.stderr.text(), await exported.exited]).toEqual([text, 1]);
+    expect(readdirSync(made.folder)).not.toContain("out.csv");
+  },
+);

@@ -290,6 +290,10 @@ describe("repsync tables infer", () => {
     symlinkSync("nowhere", join(folder, "link.json"));
     const led = await cli("tables", "infer", "a.csv", "--into", "link.json");
     expect([led.code, led.stderr.includes('"link.json" cannot be read')]).toEqual([1, true]);
+    symlinkSync("round.csv", join(folder, "round.csv"));
+    expect((await cli("tables", "infer", "round.csv")).stderr).toBe(
+      '"round.csv" cannot be read: its links lead in a circle\n',
+    );
   });
 });
 
