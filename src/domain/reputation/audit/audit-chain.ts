@@ -126,7 +126,10 @@ export function checkpointAt(lastPruned: AuditRecord, at: string): PruningCheckp
   return { chainId, seq, hash, at };
 }
 
-/** Text that a record's hash covers: the format's name, a line feed, the canonical JSON of all fields but `hash`. */
+/**
+ * Text that a record's hash covers: the format's name, a line feed, the canonical JSON of all fields but `hash`. Fields are
+ * well-formed texts, safe integers or null, as this service makes them; a verification looks at those of stored records first.
+ */
 export function hashInput(record: Omit<AuditRecord, "hash">): string {
   const { accountId, at, chainId, code, consentId, decision, endpoint, keyId } = record;
   const { previousHash, purpose, requestId, seq, status, subjectHmac, version } = record;
@@ -136,7 +139,7 @@ export function hashInput(record: Omit<AuditRecord, "hash">): string {
     accountId, at, chainId, code, consentId, decision, endpoint, keyId,
     previousHash, purpose, requestId, seq, status, subjectHmac, version,
   } satisfies Omit<AuditRecord, "hash">;
-  return `repsync.audit.record.v1\n${orderedJson(fields)}`;
+  return `repsync.audit.record.v1\n${JSON.stringify(fields)}`;
 }
 
 export function headInput(head: AuditHead): string {
@@ -152,19 +155,12 @@ export function checkpointInput(checkpoint: PruningCheckpoint): string {
  * integer, for text with a lone surrogate and for any other value, as no store gives those back unchanged.
  */
 export function canonicalJson(fields: Readonly<Record<string, unknown>>): string {
-  const ordered = Object.keys(fields)
-    .sort()
-    .map((name) => [name, fields[name]]);
-  return orderedJson(Object.fromEntries(ordered));
-}
-
-/** Canonical JSON of fields that are in order already; `JSON.stringify` writes these values so. */
-function orderedJson(fields: Readonly<Record<string, unknown>>): string {
-  for (const name in fields) {
+  const ordered = Object.keys(fields).sort();
+  for (const name of ordered) {
     if (isCanonical(fields[name])) continue;
     throw new RangeError(`An audit field must be well-formed text, an integer or null: "${name}"`);
   }
-  return JSON.stringify(fields);
+  return JSON.stringify(fields, ordered);
 }
 
 function isCanonical(value: unknown): boolean {
