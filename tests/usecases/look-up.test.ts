@@ -44,10 +44,11 @@ test.each([
     const deps = depsOf(clock);
     const lookups = new Lookups({
       lookupProcessor: {
-        decide: async (calls) => {
+        decide: async (calls, _deadlineMs, replyTo) => {
           const confirmedAtMs = clock.monotonicMs();
+          const value = replyTo(calls.map(() => ALLOWED));
           clock.advance(standsMs);
-          return calls.map(() => ({ ...ALLOWED, confirmedAtMs }));
+          return { value, confirmedAtMs };
         },
       },
       ...deps,
@@ -74,10 +75,9 @@ test("D-8.3 a reply that takes long to be made is made before it is confirmed", 
   const subject = Object.defineProperty({ accounts: [] }, "profile", { get: profile });
   const lookups = new Lookups({
     lookupProcessor: {
-      decide: async (calls, _deadlineMs, prepare) => {
+      decide: async (calls, _deadlineMs, replyTo) => {
         const outcomes = calls.map(() => ({ ...ALLOWED, subject }) as unknown as LookupOutcome);
-        prepare(outcomes);
-        return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs: clock.monotonicMs() }));
+        return { value: replyTo(outcomes), confirmedAtMs: clock.monotonicMs() };
       },
     },
     ...depsOf(clock),

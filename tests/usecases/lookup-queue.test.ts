@@ -1,11 +1,12 @@
 import { expect, test } from "bun:test";
-import type {
-  LookupCall,
-  LookupOutcome,
-} from "../../src/domain/reputation/lookups/lookup-batch.ts";
+import type { LookupCall } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { AppError } from "../../src/domain/shared/errors.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
-import { type LookupDecider, LookupQueue } from "../../src/usecases/reputation/lookups/look-up.ts";
+import {
+  type LookupDecider,
+  LookupQueue,
+  type LookupReply,
+} from "../../src/usecases/reputation/lookups/look-up.ts";
 import { FakeClock } from "../support/time/fake-clock.ts";
 
 interface Sleeper {
@@ -26,21 +27,19 @@ function makeScene(gatherMs?: number) {
   const deadlines: number[] = [];
   const lookupProcessor: LookupDecider = {
     ...(gatherMs === undefined ? {} : { gatherMs }),
-    decide: (calls, deadlineMs) => {
+    decide: (calls, deadlineMs, replyTo) => {
       deadlines.push(deadlineMs);
       batches.push(calls.map(({ requestId }) => requestId));
       return new Promise((resolve, reject) =>
         settles.push((error) =>
-          error === undefined
-            ? resolve(calls.map(({ requestId }) => requestId as unknown as LookupOutcome))
-            : reject(error),
+          error === undefined ? resolve({ value: replyTo([]), confirmedAtMs: 0 }) : reject(error),
         ),
       );
     },
   };
   const queue = new LookupQueue({
     lookupProcessor,
-    prepare: () => {},
+    replyTo: ({ requestId }) => requestId as unknown as LookupReply,
     tracing: NO_TRACING,
     clock,
     defer: (work) => turns.push(work),
@@ -56,7 +55,10 @@ function makeScene(gatherMs?: number) {
     for (let i = 0; i < 20; i++) await Promise.resolve();
   };
   const ask = (...names: string[]) =>
-    names.map((requestId) => queue.decide({ requestId } as unknown as LookupCall));
+    names.map(async (requestId) => {
+      const { value } = await queue.decide({ requestId } as unknown as LookupCall);
+      return value as unknown as string;
+    });
   return { batches, settles, sleepers, deadlines, deadlineWaits, clock, ask, takeTurn };
 }
 

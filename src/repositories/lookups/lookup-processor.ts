@@ -13,6 +13,7 @@ import {
 import {
   type Asking,
   CHANGED_DURING_LOOKUP,
+  type Confirmed,
   decideBatch,
   isStillGiven,
   type LookupCall,
@@ -49,7 +50,7 @@ export interface LookupProcessorDeps extends LookupReaderDeps {
   readonly makeAlert: MakeAlert | null;
 }
 
-type Prepare = (outcomes: readonly LookupOutcome[]) => void;
+type ReplyTo<Replies> = (outcomes: readonly LookupOutcome[]) => Replies;
 
 /** A batch that was committed, and when it had begun to read. */
 interface Committed {
@@ -96,15 +97,15 @@ export class LookupProcessor {
 
   /**
    * Decides calls, 1 or more, in their order, one batch after the other. Settles before `deadlineMs`, a time of
-   * `Clock.monotonicMs`. `prepare` gets the outcomes before they are confirmed, for work that takes time. Throws
+   * `Clock.monotonicMs`. `replyTo` makes the replies before they are confirmed, as that may take time. Throws
    * `store_unavailable` or `commit_failed`.
    */
-  decide(
+  decide<Replies>(
     calls: readonly LookupCall[],
     deadlineMs: number,
-    prepare: Prepare = () => {},
-  ): Promise<readonly LookupOutcome[]> {
-    const decided = this.#last.then(() => this.#decide(calls, deadlineMs, prepare));
+    replyTo: ReplyTo<Replies>,
+  ): Promise<Confirmed<Replies>> {
+    const decided = this.#last.then(() => this.#decide(calls, deadlineMs, replyTo));
     this.#last = decided.catch(() => {});
     return decided;
   }
@@ -114,11 +115,11 @@ export class LookupProcessor {
     return this.#segments.stop();
   }
 
-  async #decide(
+  async #decide<Replies>(
     calls: readonly LookupCall[],
     deadlineMs: number,
-    prepare: Prepare,
-  ): Promise<readonly LookupOutcome[]> {
+    replyTo: ReplyTo<Replies>,
+  ): Promise<Confirmed<Replies>> {
     const facts = new BatchFacts(calls);
     const limit = this.#limitOf(deadlineMs);
     const options = { name: "lookups.decide", isProven: true, limit } as const;
@@ -130,10 +131,9 @@ export class LookupProcessor {
         return attempt;
       });
       this.#remember(facts, committed);
-      const { outcomes } = committed;
-      prepare(outcomes);
+      const value = replyTo(committed.outcomes);
       const confirmedAtMs = await this.#confirmLate(calls, facts, committed, deadlineMs);
-      return outcomes.map((outcome) => ({ ...outcome, confirmedAtMs }));
+      return { value, confirmedAtMs };
     } catch (error) {
       this.#noteFailure(error, attempt);
       // The store may have been restored from a copy: its versions count again from there.

@@ -175,7 +175,8 @@ export class Scene {
       requestId: `request-${++this.#count}`,
       ...call,
     }));
-    return await this.parts.lookupProcessor.decide(numbered, NO_DEADLINE);
+    const { lookupProcessor } = this.parts;
+    return (await lookupProcessor.decide(numbered, NO_DEADLINE, (outcomes) => outcomes)).value;
   }
 }
 

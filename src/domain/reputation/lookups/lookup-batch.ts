@@ -32,11 +32,16 @@ type KeyProblem =
   /** The key is good. D-8.8. */
   | "account_suspended";
 
-/** The outcome of one lookup; all of a batch have the same times. */
+/** A reply, or those of a batch. */
+export interface Confirmed<Value> {
+  readonly value: Value;
+  /** The time of the read that it rests on or was confirmed by, of `Clock.monotonicMs`. */
+  readonly confirmedAtMs: number;
+}
+
+/** The outcome of one lookup; all of a batch have the same time. */
 export type LookupOutcome = {
   readonly nowMs: number;
-  /** The time of the read that it rests on or was confirmed by, of `Clock.monotonicMs`; absent before that is known. */
-  readonly confirmedAtMs?: number;
 } & (
   | {
       /** Not counted, not audited. */

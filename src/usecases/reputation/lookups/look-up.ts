@@ -3,6 +3,7 @@ import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type {
+  Confirmed,
   LookupCall,
   LookupOutcome,
   LookupSubject,
@@ -40,7 +41,7 @@ export type LookupReply = {
   | { readonly problem: null; readonly data: object }
 );
 
-interface LookupDeps extends Omit<LookupQueueDeps, "prepare"> {
+interface LookupDeps extends Omit<LookupQueueDeps, "replyTo"> {
   readonly pepperMac: KeyedMac;
   readonly tally: LookupTally;
 }
@@ -54,10 +55,8 @@ export class Lookups {
 
   constructor(deps: LookupDeps) {
     this.#deps = deps;
-    this.#queue = new LookupQueue({
-      ...deps,
-      prepare: (call, outcome) => this.#prepare(call, outcome),
-    });
+    const replyTo: LookupQueueDeps["replyTo"] = (call, outcome) => this.#replyTo(call, outcome);
+    this.#queue = new LookupQueue({ ...deps, replyTo });
   }
 
   /** Decides one lookup, whose outcome is in the audit log before this resolves. Throws as `LookupProcessor`. D-5.8. */
@@ -74,7 +73,15 @@ export class Lookups {
     if (!isWellFormedApiKey(apiKey)) return refusal("api_key_invalid", clock.nowMs());
     const keyHash = pepperMac.hex(apiKey);
     tally.begin();
-    const outcome = await this.#queue.decide({ keyHash, endpoint, username, requestId });
+    const call = { keyHash, endpoint, username, requestId };
+    const { value: reply, confirmedAtMs } = await this.#queue.decide(call);
+    // The process may have stood still since, and rights may have ended; the call counts all the same. D-8.3.
+    const isLate = clock.monotonicMs() - confirmedAtMs > MAX_UNCONFIRMED_LOOKUP_MS;
+    if (isLate && reply.problem === null) throw new AppError("store_unavailable", DELAYED_LOOKUP);
+    return reply;
+  }
+
+  #replyTo({ endpoint, username }: LookupCall, outcome: LookupOutcome): LookupReply {
     const { nowMs } = outcome;
     if (outcome.kind === "key_refused") return refusal(outcome.problem, nowMs);
     const { quotas } = outcome;
@@ -82,20 +89,7 @@ export class Lookups {
     const { code } = outcome.decision;
     if (code !== null) return { problem: code, data: null, quotas, nowMs };
     const data = this.#bodies.of(outcome.subject, { endpoint, username, nowMs });
-    this.#refuseLate(outcome);
     return { problem: null, data, quotas, nowMs };
-  }
-
-  /** Makes the body while the outcome waits for its confirmation. */
-  #prepare({ endpoint, username }: LookupCall, outcome: LookupOutcome): void {
-    if (outcome.kind !== "answered" || outcome.decision.code !== null) return;
-    this.#bodies.of(outcome.subject, { endpoint, username, nowMs: outcome.nowMs });
-  }
-
-  /** Refuses an outcome after which the process stood still, as rights may have ended; the call counts all the same. D-8.3. */
-  #refuseLate({ confirmedAtMs = Number.POSITIVE_INFINITY }: LookupOutcome): void {
-    if (this.#deps.clock.monotonicMs() - confirmedAtMs <= MAX_UNCONFIRMED_LOOKUP_MS) return;
-    throw new AppError("store_unavailable", DELAYED_LOOKUP);
   }
 }
 
@@ -126,9 +120,8 @@ class LookupBodies {
       bodies = { day, byEndpoint: new Map() };
       this.#known.set(subject, bodies);
     }
-    const body = bodies.byEndpoint.get(wanted.endpoint) ?? makeBody(subject, wanted);
-    bodies.byEndpoint.set(wanted.endpoint, body);
-    return body;
+    const { byEndpoint } = bodies;
+    return byEndpoint.getOrInsertComputed(wanted.endpoint, () => makeBody(subject, wanted));
   }
 }
 
@@ -149,17 +142,17 @@ function makeBody(
 /** The part of `LookupProcessor` that decides batches. */
 export interface LookupDecider {
   readonly gatherMs?: number;
-  decide(
+  decide<Replies>(
     batch: readonly LookupCall[],
     deadlineMs: number,
-    prepare: (outcomes: readonly LookupOutcome[]) => void,
-  ): Promise<readonly LookupOutcome[]>;
+    replyTo: (outcomes: readonly LookupOutcome[]) => Replies,
+  ): Promise<Confirmed<Replies>>;
 }
 
 interface LookupQueueDeps {
   readonly lookupProcessor: LookupDecider;
-  /** Prepares the slow part of a reply, before the outcome is confirmed. */
-  readonly prepare: (call: LookupCall, outcome: LookupOutcome) => void;
+  /** Makes a reply, which may take time, before the outcome is confirmed. */
+  readonly replyTo: (call: LookupCall, outcome: LookupOutcome) => LookupReply;
   readonly defer: Defer;
   readonly timer: Timer;
   readonly clock: Clock;
@@ -172,7 +165,7 @@ interface WaitingCall {
   readonly place: SpanPlace;
   /** The monotonic time by which it is answered. */
   readonly deadlineMs: number;
-  readonly resolve: (outcome: LookupOutcome) => void;
+  readonly resolve: (confirmed: Confirmed<LookupReply>) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -206,7 +199,7 @@ export class LookupQueue {
   }
 
   /** Decides one call. Throws as `LookupProcessor.decide`. */
-  decide(call: LookupCall): Promise<LookupOutcome> {
+  decide(call: LookupCall): Promise<Confirmed<LookupReply>> {
     const deadlineMs = this.#deps.clock.monotonicMs() + REQUEST_DEADLINE_MS;
     const place = this.#deps.tracing.place();
     return new Promise((resolve, reject) => {
@@ -240,18 +233,18 @@ export class LookupQueue {
   }
 
   async #decideBatch(batch: readonly WaitingCall[], deadlineMs: number): Promise<void> {
-    const { lookupProcessor, prepare, timer, clock, tracing } = this.#deps;
+    const { lookupProcessor, replyTo, timer, clock, tracing } = this.#deps;
     const calls = batch.map(({ call }) => call);
     const places = batch.map(({ place }) => place);
-    const prepareAll = (outcomes: readonly LookupOutcome[]) => {
-      for (const [i, call] of calls.entries()) prepare(call, outcomes[i] as LookupOutcome);
-    };
-    const decide = () => lookupProcessor.decide(calls, deadlineMs, prepareAll);
+    const replyToAll = (outcomes: readonly LookupOutcome[]) =>
+      calls.map((call, i) => replyTo(call, outcomes[i] as LookupOutcome));
+    const decide = () => lookupProcessor.decide(calls, deadlineMs, replyToAll);
     try {
       const leftMs = deadlineMs - clock.monotonicMs();
-      const outcomes = await within(timer, leftMs, tracing.below(places, decide));
-      if (outcomes === null) throw storeTooLate();
-      for (const [i, { resolve }] of batch.entries()) resolve(outcomes[i] as LookupOutcome);
+      const confirmed = await within(timer, leftMs, tracing.below(places, decide));
+      if (confirmed === null) throw storeTooLate();
+      const { value: replies, confirmedAtMs } = confirmed;
+      for (const [i, value] of replies.entries()) batch[i]?.resolve({ value, confirmedAtMs });
     } catch (error) {
       for (const { reject } of batch) reject(error);
     }

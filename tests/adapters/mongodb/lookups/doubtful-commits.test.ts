@@ -20,14 +20,15 @@ async function setScene(database: TestDatabase) {
   await scene.enrol("ana", UNLIMITED);
   const { hash } = await scene.giveKey("ana");
   const { id: consentId } = await scene.consent("ana");
-  const lookUp = (calls: number, withinMs = Number.POSITIVE_INFINITY) => {
+  const lookUp = async (calls: number, withinMs = Number.POSITIVE_INFINITY) => {
     const batch = Array.from({ length: calls }, (_, i) => ({
       keyHash: hash,
       username: "ana",
       endpoint: "reputation" as const,
       requestId: `request-${i}`,
     }));
-    return scene.parts.lookupProcessor.decide(batch, performance.now() + withinMs);
+    const deadlineMs = performance.now() + withinMs;
+    return (await scene.parts.lookupProcessor.decide(batch, deadlineMs, (all) => all)).value;
   };
   return { scene, other, consentId, lookUp };
 }

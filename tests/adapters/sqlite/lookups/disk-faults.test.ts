@@ -179,7 +179,7 @@ describe("SQLite: lookups and the disk", () => {
       const tool = file.openElsewhere();
       tool.run("BEGIN IMMEDIATE");
       const call = { keyHash: hash, username: "x", endpoint: "profile", requestId: "r" } as const;
-      const failure = await failureOf(parts.lookupProcessor.decide([call], 30));
+      const failure = await failureOf(parts.lookupProcessor.decide([call], 30, () => null));
       expect(failure).toEqual({
         kind: "store_unavailable",
         message: "The database is unavailable: another process is using it",
