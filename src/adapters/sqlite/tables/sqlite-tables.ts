@@ -5,6 +5,7 @@ import { PageSize } from "../../../domain/sync/rows/page-size.ts";
 import { type Row, type Table, timestampColumnOf } from "../../../domain/sync/table/table.ts";
 import {
   type CountQuery,
+  columnsOf,
   type PageOf,
   partCursor,
   type RowColumns,
@@ -26,7 +27,7 @@ import {
   startBehind,
 } from "./page-start.ts";
 import { PreparedTables } from "./prepare.ts";
-import { type RowRange, TableSql } from "./statements.ts";
+import { type RowRange, readRowsWithKeys, TableSql } from "./statements.ts";
 
 /** Rows of the first portion of a page, which shows their size. */
 const FIRST_PORTION_ROWS = 16;
@@ -106,19 +107,10 @@ export class SqliteTables implements TableStore {
     }
   }
 
-  async byKeys(table: Table, keys: readonly RowPosition[], columns: RowColumns): Promise<Row[]> {
-    const sql = this.#sqlOf(table);
-    const wanted = new Map(
-      keys.map((row) => {
-        const key = this.#keyOf(table, row);
-        return [JSON.stringify(key), key];
-      }),
+  async byKeys(table: Table, keys: readonly Row[], columns: RowColumns): Promise<Row[]> {
+    return this.#database.read(() =>
+      readRowsWithKeys(this.#database, table, keys, columnsOf(table, columns)),
     );
-    const text = sql.byKey(columns);
-    return this.#database.read(() => {
-      const found = [...wanted.values()].flatMap((key) => this.#database.all(text, key));
-      return this.#placedRows(table, found, columns);
-    });
   }
 
   async count(

@@ -69,13 +69,7 @@ export class TableSql {
     return `SELECT count(*) AS n ${this.#from(range)}`;
   }
 
-  /** Binds the key. */
-  byKey(columns: RowColumns): string {
-    const isKey = this.#key.map((name) => `${name} = ?`).join(" AND ");
-    return `SELECT ${this.#select(columns, { hasKey: true })} FROM "${this.#table.name}" WHERE ${isKey}`;
-  }
-
-  #select(columns: RowColumns, { hasKey }: Pick<RowRange, "hasKey">): string {
+  #select(columns: RowColumns, { hasKey }: RowRange): string {
     return [this.#columns[columns].sql, ...(hasKey ? this.#orderColumn() : [])].join(", ");
   }
 
@@ -131,25 +125,43 @@ export function readRowsBy(
 ): Row[] {
   const column = columnOf(table, columnName);
   if (column === null) return [];
-  const sql = `${selectWhole(work, table)} WHERE ${isValue(columnName)}`;
+  const sql = `${selectFrom(work, table, table.columns)} WHERE ${isValue(columnName)}`;
   const encode = valueEncoder(column);
   return [...new Set(values)].flatMap((value) =>
     decodeRows(work.all(sql, [encode(value)]), table.columns),
   );
 }
 
-/** Whole rows with the keys, each once. */
-export function readRowsWithKeys(work: SqliteWork, table: Table, keys: readonly Row[]): Row[] {
-  const isKey = table.keyColumns.map(({ name }) => `[${name}] = ?`).join(" AND ");
-  const sql = `${selectWhole(work, table)} WHERE ${isKey}`;
+/** Rows with the keys, each once; whole ones without `columns`. */
+export function readRowsWithKeys(
+  work: SqliteWork,
+  table: Table,
+  keys: readonly Row[],
+  columns: readonly Column[] = table.columns,
+): Row[] {
+  const sql = withKey(work, table, columns);
   const wanted = new Map(keys.map((key) => [keyText(table, key), key]));
   return [...wanted.values()].flatMap((key) =>
-    decodeRows(work.all(sql, boundValues(table.keyColumns, key)), table.columns),
+    decodeRows(work.all(sql, boundValues(table.keyColumns, key)), columns),
   );
 }
 
-function selectWhole({ cutsTextAtNul }: SqliteWork, table: Table): string {
-  return `SELECT ${readColumns(table.columns, cutsTextAtNul)} FROM "${table.name}"`;
+/** Reads a row. Binds the key. */
+export function withKey(
+  work: Pick<SqliteWork, "cutsTextAtNul">,
+  table: Table,
+  columns: readonly Column[],
+): string {
+  const isKey = table.keyColumns.map(({ name }) => `[${name}] = ?`).join(" AND ");
+  return `${selectFrom(work, table, columns)} WHERE ${isKey}`;
+}
+
+function selectFrom(
+  { cutsTextAtNul }: Pick<SqliteWork, "cutsTextAtNul">,
+  { name }: Table,
+  columns: readonly Column[],
+): string {
+  return `SELECT ${readColumns(columns, cutsTextAtNul)} FROM "${name}"`;
 }
 
 /** Compares bytes, whatever collation another tool gave the column; an index serves the first comparison. */
