@@ -24,6 +24,7 @@ const DEPS = {
 const NO_RECORDS = {
   records: [],
   deleted: [],
+  conflict: null,
   syncTimestamp: null,
   integrity: "no_checksum",
 } as const;

@@ -3,6 +3,7 @@ import { CHECKSUM_PREFIX_CHARS } from "../../domain/shared/limits.ts";
 import { wireName } from "../../domain/shared/wire-names.ts";
 import { type DigestQuery, digestParameters } from "../../domain/sync/digest/digest-page.ts";
 import type { PullPage } from "../../domain/sync/rows/page.ts";
+import type { ConflictRule } from "../../domain/sync/table/table.ts";
 import type { TableSchema } from "../../domain/sync/table/table-schema.ts";
 import type { Digest } from "../../ports/crypto/crypto.ts";
 import {
@@ -83,7 +84,8 @@ export class SyncClient implements RemotePeer {
   }
 
   async pushBatch(tableName: string, request: PushRequest): Promise<PushedBatch> {
-    const { isGuarded, isForced, isDeletesDryRun, runId, columns, signal } = request;
+    const { isDeletesDryRun, runId, columns, signal } = request;
+    const conflict = conflictOf(request);
     const path = `/push/${tablePath(tableName)}`;
     const { body, checksum, bytesUncompressed } = await this.#encoded(request);
     const headers = {
@@ -91,8 +93,7 @@ export class SyncClient implements RemotePeer {
       "Content-Type": "application/json",
       "Content-Encoding": "gzip",
       "X-Content-SHA256": checksum,
-      ...(isGuarded ? { "X-Sync-Conflict": "newer" } : {}),
-      ...(isForced ? { "X-Sync-Conflict": "overwrite" } : {}),
+      ...(conflict ? { "X-Sync-Conflict": conflict } : {}),
       ...(isDeletesDryRun ? { "X-Sync-Dry-Run": "deletes" } : {}),
       ...(runId === undefined ? {} : { "X-Sync-Run": runId }),
       ...(columns ? { "X-Sync-Columns": columns } : {}),
@@ -106,7 +107,8 @@ export class SyncClient implements RemotePeer {
     const batch = encodeBatch(request, this.#digest);
     // The failure is reported when the batch is sent.
     batch.catch(() => {});
-    this.#prepared.set(request.records, { syncTimestamp: request.syncTimestamp, batch });
+    const { records, syncTimestamp } = request;
+    this.#prepared.set(records, { syncTimestamp, conflict: conflictOf(request), batch });
   }
 
   async readDigest(
@@ -150,7 +152,10 @@ export class SyncClient implements RemotePeer {
     const prepared = this.#prepared.get(records);
     // The caller may change the array and send it again.
     this.#prepared.delete(records);
-    const isSame = prepared?.syncTimestamp === syncTimestamp && deleted.length === 0;
+    const isSame =
+      prepared?.syncTimestamp === syncTimestamp &&
+      prepared?.conflict === conflictOf(request) &&
+      deleted.length === 0;
     return prepared !== undefined && isSame ? prepared.batch : encodeBatch(request, this.#digest);
   }
 
@@ -217,18 +222,23 @@ interface EncodedBatch {
 /** Without tombstones. */
 interface PreparedBatch {
   readonly syncTimestamp: string | undefined;
+  readonly conflict: ConflictRule | undefined;
   readonly batch: Promise<EncodedBatch>;
 }
 
+function conflictOf({ isGuarded, isForced }: PushRequest): ConflictRule | undefined {
+  return isForced ? "overwrite" : isGuarded ? "newer" : undefined;
+}
+
 /** The body of S-2.3. A `RawNumber` is written with the digits it has. */
-async function encodeBatch(
-  { records, syncTimestamp, deleted = [] }: PushRequest,
-  digest: Digest,
-): Promise<EncodedBatch> {
+async function encodeBatch(request: PushRequest, digest: Digest): Promise<EncodedBatch> {
+  const { records, syncTimestamp, deleted = [] } = request;
   const tombstones = deleted.map(({ key, deletedAt }) => ({ key, deleted_at: deletedAt }));
   const text = JSON.stringify({
     records,
     ...(tombstones.length === 0 ? {} : { deleted: tombstones }),
+    // Where a gateway drops the header.
+    conflict: conflictOf(request),
     sync_timestamp: syncTimestamp,
   });
   const json = new TextEncoder().encode(text);

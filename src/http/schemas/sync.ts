@@ -46,6 +46,11 @@ export const PushRequestSchema = Type.Object(
           "Rows deleted at the sender, removed before the records are written; of a table with `deletes` only",
       }),
     ),
+    conflict: Type.Optional(
+      nullable(oneOf(["newer", "overwrite"]), {
+        description: "As `X-Sync-Conflict`, which goes before it: a gateway may drop the header",
+      }),
+    ),
     sync_timestamp: Type.Optional(
       Type.Unknown({
         description: "When the sync was initiated, ISO 8601; no effect on rows",

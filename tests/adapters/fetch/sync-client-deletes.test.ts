@@ -23,7 +23,11 @@ async function push(reply: object, request: PushRequest) {
   return { peer, pushed, failure: () => failureOf(pushed).then(({ message }) => message) };
 }
 
-test("D-7.2.1 pushBatch() asks for a guarded push by a header and reads what was kept and changed", async () => {
+function sentBody({ seen }: ReturnType<typeof startPeer>): string {
+  return gunzipSync(seen[0]?.body ?? new Uint8Array()).toString();
+}
+
+test("D-7.2.1 pushBatch() asks for a guarded push by a header and in the body, and reads what was kept and changed", async () => {
   const { peer, pushed } = await push(
     { ...DONE, kept: 1, changed: 1 },
     { records, isGuarded: true },
@@ -32,13 +36,15 @@ test("D-7.2.1 pushBatch() asks for a guarded push by a header and reads what was
     ...{ table: "t", received: 2, upserted: 2, integrity: "verified", kept: 1, changed: 1 },
   });
   expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBe("newer");
+  expect(sentBody(peer)).toBe('{"records":[{"id":1},{"id":2}],"conflict":"newer"}');
   expect(peer.seen[0]?.headers.get("X-Sync-Dry-Run")).toBeNull();
 });
 
-test("D-11.10.2 pushBatch() asks for an overwriting push by a header", async () => {
+test("D-11.10.2 pushBatch() asks for an overwriting push by a header and in the body", async () => {
   const { peer, pushed } = await push(DONE, { records, isForced: true });
   expect((await pushed).result).not.toHaveProperty("kept");
   expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBe("overwrite");
+  expect(sentBody(peer)).toBe('{"records":[{"id":1},{"id":2}],"conflict":"overwrite"}');
 });
 
 test("D-14.2.2 pushBatch() says by a header which run sends the rows", async () => {
@@ -54,9 +60,7 @@ test("D-7.2.1, D-7.6.1 pushBatch() without guard and deletes sends no header and
   expect((await pushed).result).toEqual(plain);
   expect(peer.seen[0]?.headers.get("X-Sync-Conflict")).toBeNull();
   expect(peer.seen[0]?.headers.get("X-Sync-Run")).toBeNull();
-  expect(gunzipSync(peer.seen[0]?.body ?? new Uint8Array()).toString()).toBe(
-    '{"records":[{"id":1},{"id":2}]}',
-  );
+  expect(sentBody(peer)).toBe('{"records":[{"id":1},{"id":2}]}');
 });
 
 test.each([
@@ -75,7 +79,7 @@ test("D-7.6.1 pushBatch() sends deletes beside the records", async () => {
   const request = { records: [{ id: 1 }, { id: 2 }], deleted, syncTimestamp: "2026" };
   const { peer, pushed } = await push({ ...DONE, deleted: 1 }, request);
   expect((await pushed).result.deleted).toBe(1);
-  expect(gunzipSync(peer.seen[0]?.body ?? new Uint8Array()).toString()).toBe(
+  expect(sentBody(peer)).toBe(
     '{"records":[{"id":1},{"id":2}],"deleted":[{"key":{"the_key":"a"},"deleted_at":"2026-01-02T03:04:05Z"}],"sync_timestamp":"2026"}',
   );
 });
@@ -85,7 +89,15 @@ test("D-7.6.1 pushBatch() sends deletes with records that were prepared without 
   const client = clientOf(peer);
   client.prepareBatch?.({ records });
   await client.pushBatch("t", { records, deleted });
-  expect(gunzipSync(peer.seen[0]?.body ?? new Uint8Array()).toString()).toContain('"deleted":[{');
+  expect(sentBody(peer)).toContain('"deleted":[{');
+});
+
+test("D-7.2.1 pushBatch() guards records that were prepared without the guard", async () => {
+  const peer = startPeer(() => Response.json({ ...DONE, kept: 0, changed: 2 }));
+  const client = clientOf(peer);
+  client.prepareBatch?.({ records });
+  await client.pushBatch("t", { records, isGuarded: true });
+  expect(sentBody(peer)).toEndWith('"conflict":"newer"}');
 });
 
 test("D-7.6.1 pushBatch() of deletes alone wants their result", async () => {

@@ -69,6 +69,39 @@ describe("X-Sync-Conflict", () => {
   });
 });
 
+describe("conflict of the body", () => {
+  const guarded = { ...body, conflict: "newer" };
+
+  test("D-7.2.1 newer asks for a guarded push, overwrite for an overwriting one, null for neither", async () => {
+    const { push } = await startApp();
+    expect((await push("notes", guarded)).json).toMatchObject({ kept: 0, changed: 1 });
+    const { json } = await push("notes", { ...body, conflict: "overwrite" });
+    expect([json["changed"], json]).toEqual([0, expect.not.objectContaining({ kept: 0 })]);
+    const plain = await push("notes", { ...body, conflict: null });
+    expect(plain.json).not.toHaveProperty("changed");
+  });
+
+  test("D-7.2.1 the header goes before it, and an empty one does not", async () => {
+    const { push } = await startApp();
+    const { json } = await push("notes", guarded, { "X-Sync-Conflict": "overwrite" });
+    expect(json).not.toHaveProperty("kept");
+    expect((await push("notes", guarded, { "X-Sync-Conflict": "" })).json).toHaveProperty("kept");
+  });
+
+  test.each(["older", "NEWER", true, {}])(
+    "D-7.2.1 %p is refused, and nothing is written",
+    async (conflict) => {
+      const { push, records } = await startApp();
+      const { status, text } = await push("notes", { ...body, conflict });
+      expect([status, text]).toEqual([
+        400,
+        '{"error":"conflict must be \\"newer\\", \\"overwrite\\" or null"}',
+      ]);
+      expect(await records("notes")).toEqual([]);
+    },
+  );
+});
+
 describe("X-Sync-Dry-Run", () => {
   test.each(["deletes", "Deletes"])("D-7.6.2 %p writes no record", async (value) => {
     const { push, records } = await startApp();

@@ -215,8 +215,9 @@ function pushRoute(deps: ServedSync): Operation {
       const checksum = headers["X-Content-SHA256"] || null;
       const body = await readPushBody(deps, { bytes, isGzip, checksum });
       if (headers["X-Sync-Dry-Run"] !== null) return await countDeletes(deps, { table, ...body });
-      const sender = { conflict: headers["X-Sync-Conflict"], runId: headers["X-Sync-Run"] };
-      const { isCommitted, result } = await pushRecords(deps, { table, ...sender, ...body });
+      const conflict = headers["X-Sync-Conflict"] ?? body.conflict;
+      const input = { table, ...body, conflict, runId: headers["X-Sync-Run"] };
+      const { isCommitted, result } = await pushRecords(deps, input);
       return isCommitted ? result : new Answer(500, result);
     },
   });

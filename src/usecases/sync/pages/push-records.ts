@@ -55,6 +55,8 @@ interface PushBody {
   readonly records: readonly JsonValue[];
   /** Tombstones as sent; empty when missing or null. D-7.6. */
   readonly deleted: readonly JsonValue[];
+  /** What becomes of rows that are newer here; null: what the table says. D-7.2, D-11.10. */
+  readonly conflict: ConflictRule | null;
   /** For the log only. D-3.7. */
   readonly syncTimestamp: string | null;
   /** `verified` whenever a checksum was sent, though only gzip bodies are compared with it. S-2.4. */
@@ -76,6 +78,7 @@ export async function readPushBody(
   return {
     records: readList(body["records"], "records must be an array of objects"),
     deleted: readList(body["deleted"], "deleted must be an array of {key, deleted_at}"),
+    conflict: readConflict(body["conflict"] ?? null),
     syncTimestamp: typeof body.sync_timestamp === "string" ? body.sync_timestamp : null,
     integrity: received.checksum === null ? "no_checksum" : "verified",
   };
@@ -92,6 +95,11 @@ function readList(value: JsonValue | undefined, problem: string): readonly JsonV
   const list = value ?? [];
   if (!Array.isArray(list)) throw new AppError("invalid_request", problem);
   return list;
+}
+
+function readConflict(value: JsonValue): ConflictRule | null {
+  if (value === null || value === "newer" || value === "overwrite") return value;
+  throw new AppError("invalid_request", 'conflict must be "newer", "overwrite" or null');
 }
 
 interface ReadBody {
@@ -165,12 +173,12 @@ const MAX_LOGGED_TIMESTAMP_CHARS = 100;
 
 type PushRecordsDeps = WriteRowsDeps & Pick<SyncDeps, "traffic" | "clock" | "timer" | "logger">;
 
-interface PushInput extends Omit<PushBody, "deleted"> {
+interface PushInput extends Omit<PushBody, "deleted" | "conflict"> {
   readonly table: Table;
   /** Applied before the records, and only in a table with `deletes`. D-7.6. */
   readonly deleted?: PushBody["deleted"];
-  /** What becomes of rows that are newer here; null or absent: what the table says. D-7.2, D-11.10. */
-  readonly conflict?: ConflictRule | null;
+  /** Absent: null. */
+  readonly conflict?: PushBody["conflict"];
   /** The run that sends the push, whose records bring times; null or absent: none. D-14.2. */
   readonly runId?: string | null;
 }

@@ -3,6 +3,7 @@ import { expect, test } from "bun:test";
 import { SystemTimer } from "../../../../src/adapters/system/system.ts";
 import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import { MONGODB, onBackends, POSTGRESQL, SQLITE_FILE } from "../../support/backends.ts";
+import { startForwarder } from "../support/forwarder.ts";
 import { type RunApp, startPair, startRunApp } from "../support/run-apps.ts";
 
 const TABLES = {
@@ -41,6 +42,27 @@ onBackends([SQLITE_FILE, MONGODB, POSTGRESQL], "live ends", (backend) => {
       const { json } = await local.trigger({ table: "items", ...more });
       expect(json).toMatchObject({ status: "success", kept: 1, changed: 2 });
       for (const app of [local, remote]) expect(await values(app)).toEqual(["a fresh", "b fresh"]);
+    },
+  );
+
+  test.each([
+    ["overwrite", false, "a fresh", { kept: 1, changed: 1 }],
+    ["newer", true, "a stale", { kept: 0, changed: 2 }],
+  ] as const)(
+    "D-7.2.1, D-11.10.2 a push to a table with conflict %p, force %p, leaves %p there behind a gateway that drops headers",
+    async (conflict, force, left, counts) => {
+      const gateway = startForwarder();
+      gateway.drops = ["X-Sync-Conflict", "X-Sync-Run", "X-Sync-Columns"];
+      const items = { ...TABLES.items, conflict };
+      const remote = await startRunApp({ backend, tables: { items } });
+      gateway.target = remote.url;
+      const env = { SYNC_REMOTE_URL: gateway.url };
+      const local = await startRunApp({ backend, tables: { items }, env });
+      await write(local, ["a", "stale", OLD], ["b", "1", NEW]);
+      await write(remote, ["a", "fresh", NEW]);
+      const { json } = await local.trigger({ table: "items", direction: "push", force });
+      expect(await values(remote)).toEqual([left, "b 1"]);
+      expect(json).toMatchObject({ status: "success", ...counts });
     },
   );
 
