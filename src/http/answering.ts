@@ -40,7 +40,6 @@ export interface AnsweringDeps {
 type Work = (tools: ReplyTools) => Promise<Response>;
 
 const LOOKUPS = "/v1/public/";
-const SYNC = "/api/v1/sync/";
 
 export class Answering {
   readonly #deps: AnsweringDeps;
@@ -81,10 +80,6 @@ export class Answering {
     });
     exchange.end();
     if (isConsolePath(path)) addConsoleHeaders(reply);
-    // Caches of proxies do not know the key that a reply is for.
-    if (path.startsWith(SYNC) && !reply.headers.has("cache-control")) {
-      reply.headers.set("Cache-Control", "private, no-store");
-    }
     addCorsHeaders(reply, exchange);
     // Bun sets it, except in replies to HEAD.
     if (request.method === "HEAD") reply.headers.set("Date", new Date(clock.nowMs()).toUTCString());

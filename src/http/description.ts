@@ -148,27 +148,14 @@ export type HeaderDocs = Readonly<Record<string, object>>;
 
 export interface ReplyDocument {
   readonly description: string;
+  /** Beside those of every reply. */
   readonly headers: HeaderDocs;
+  /** By media type; absent without a body. */
   readonly content?: Readonly<Record<string, object>>;
 }
 
 export function headerDoc(description: string, schema: object = { type: "string" }) {
   return { description, schema };
-}
-
-/** D-5.3. */
-const REQUEST_ID = {
-  "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
-};
-
-/** `content`: by media type; null without a body. */
-export function replyDocument(
-  description: string,
-  content: Readonly<Record<string, object>> | null,
-  headers: HeaderDocs,
-): ReplyDocument {
-  const shown = { description, headers: { ...REQUEST_ID, ...headers } };
-  return content === null ? shown : { ...shown, content };
 }
 
 /** A failure with its own body or headers. */
@@ -182,6 +169,3 @@ export interface Failure {
 
 /** Causes by status. */
 export type Failures = Readonly<Record<number, string | Failure>>;
-
-/** Of replies under `/v1`. D-5.3. */
-export const PRIVATE = { "Cache-Control": headerDoc("Always private, no-store") };

@@ -79,7 +79,7 @@ export class Exchange {
     this.#answered?.abort();
   }
 
-  /** Headers of every reply. D-5.3. */
+  /** Headers of every reply, before its own. D-5.3. */
   replyHeaders(): Record<string, string> {
     const headers: Record<string, string> = { "X-Request-Id": this.requestId };
     if (isPrivatePath(this.path)) headers["Cache-Control"] = "private, no-store";
@@ -133,9 +133,9 @@ export function isHealthPath(path: string): boolean {
   return path === "/v1/health" || path === "/v1/health/live" || path === "/v1/health/ready";
 }
 
-/** True for replies to their reader alone. D-5.3. */
+/** True for replies to their reader alone: caches of proxies do not know the key that a reply is for. D-5.3. */
 export function isPrivatePath(path: string): boolean {
-  return isReputationPath(path) && !isHealthPath(path);
+  return isReputationPath(path) ? !isHealthPath(path) : path.startsWith("/api/v1/sync/");
 }
 
 /** True for paths with the headers of D-9.2. */

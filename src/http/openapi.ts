@@ -9,10 +9,8 @@ import {
   type HeaderDocs,
   headerDoc,
   type Parameters,
-  PRIVATE,
   type Replies,
   type ReplyDocument,
-  replyDocument,
 } from "./description.ts";
 import { isHealthPath, isPrivatePath, isReputationPath } from "./exchange.ts";
 import { ProblemSchema } from "./schemas/parts.ts";
@@ -122,15 +120,23 @@ function requestBodyOf(body: Body): object {
   return { content: { "application/json": { schema } }, required: required.length > 0 };
 }
 
+/** Headers of every reply. D-5.3. */
+const REQUEST_ID = {
+  "X-Request-Id": headerDoc("Identifies this exchange in the log; a caller's own is kept"),
+};
+const PRIVATE = { "Cache-Control": headerDoc("Always private, no-store") };
+
 function responsesOf(path: string, { guard, body, replies }: Described) {
   const declared = {
     ...usualFailures(path, body !== undefined && !("types" in body)),
     ...guard.failures,
     ...replies,
   } as Readonly<Record<number, Replies[number]>>;
+  const shared = isPrivatePath(path) ? { ...REQUEST_ID, ...PRIVATE } : REQUEST_ID;
   const documents = Object.entries(declared).map(([status, reply]) => {
     const isKind = typeof reply === "object" && "document" in reply;
-    return [status, isKind ? reply.document : failureDocument(path, Number(status), reply)];
+    const document = isKind ? reply.document : failureDocument(path, Number(status), reply);
+    return [status, { ...document, headers: { ...shared, ...document.headers } }];
   });
   return Object.fromEntries(documents) as Record<string, ReplyDocument>;
 }
@@ -167,12 +173,11 @@ function failureDocument(path: string, status: number, declared: string | Failur
   const { text, schema, headers } = failure;
   const usual = FAILURE_HEADERS[status] ?? {};
   if (isReputationPath(path)) {
-    const shared = isPrivatePath(path) ? PRIVATE : {};
-    const all = { ...shared, ...usual, ...headers };
-    return replyDocument(text, { "application/problem+json": { schema: ProblemSchema } }, all);
+    const content = { "application/problem+json": { schema: ProblemSchema } };
+    return { description: text, headers: { ...usual, ...headers }, content };
   }
   const content = { "application/json": { schema: schema ?? SyncErrorSchema } };
-  return replyDocument(text, content, headers ?? usual);
+  return { description: text, headers: headers ?? usual, content };
 }
 
 /** The fixed part of the document. */

@@ -8,10 +8,8 @@ import { Turns } from "../ports/runtime/turns.ts";
 import {
   type HeaderDocs,
   headerDoc,
-  PRIVATE,
   type ReplyKind,
   type ReplyTools,
-  replyDocument,
   type Sending,
 } from "./description.ts";
 import { envelopeOf } from "./schemas/parts.ts";
@@ -29,7 +27,7 @@ export function json<Schema extends TSchema>(
 ): ReplyOf<Schema> {
   const naming = namingOf(schema);
   return {
-    document: replyDocument(description, { "application/json": { schema } }, headers),
+    document: { description, headers, content: { "application/json": { schema } } },
     send: (value, sending) => send(JSON.stringify(naming(value)), JSON_TYPE, sending),
   };
 }
@@ -43,7 +41,7 @@ export function data<Schema extends TSchema>(
   const naming = namingOf(schema);
   const content = { "application/json": { schema: envelopeOf(schema) } };
   return {
-    document: replyDocument(description, content, { ...PRIVATE, ...headers }),
+    document: { description, headers, content },
     send: (value, sending) => {
       const text = envelope(JSON.stringify(naming(value)), sending.tools.clock.nowMs());
       return send(text, JSON_TYPE, sending);
@@ -59,7 +57,7 @@ export function envelope(text: string, nowMs: number): string {
 export function page<Schema extends TSchema>(description: string, schema: Schema): ReplyOf<Schema> {
   const naming = namingOf(schema);
   return {
-    document: replyDocument(description, { "application/json": { schema } }, PAGE_HEADERS),
+    document: { description, headers: PAGE_HEADERS, content: { "application/json": { schema } } },
     send: async (value, sending) => {
       const { bytes, headers } = await pageBody(sending.tools, naming(value) as object);
       return send(bytes, headers, sending);
@@ -77,14 +75,14 @@ const PAGE_HEADERS = {
 export function events<Schema extends TSchema>(
   description: string,
   event: Schema,
-  headers: HeaderDocs,
+  headers: HeaderDocs = {},
 ): ReplyKind<AsyncGenerator<Named<Static<Schema>> | StreamComment, void, undefined>> {
   const naming = namingOf(event);
   // No type: readers of the document take it either for the whole stream or for each event.
   const schema = Type.Unknown({ description: "Each `data:` line is an `x-event`" });
   const content = { "text/event-stream": { schema, "x-event": event } };
   return {
-    document: replyDocument(description, content, { ...STREAM_HEADER_DOCS, ...headers }),
+    document: { description, headers: { ...UNBUFFERED, ...headers }, content },
     send: (told, sending) => {
       const body = streamOf(told as AsyncGenerator<object>, naming, sending.tools.timer);
       return send(body, STREAM_HEADERS, sending);
@@ -92,15 +90,8 @@ export function events<Schema extends TSchema>(
   };
 }
 
-const STREAM_HEADERS = {
-  "Content-Type": "text/event-stream",
-  "Cache-Control": "no-cache",
-  "X-Accel-Buffering": "no",
-};
-const STREAM_HEADER_DOCS = {
-  "Cache-Control": headerDoc("Always no-cache"),
-  "X-Accel-Buffering": headerDoc("Always no"),
-};
+const STREAM_HEADERS = { "Content-Type": "text/event-stream", "X-Accel-Buffering": "no" };
+const UNBUFFERED = { "X-Accel-Buffering": headerDoc("Always no") };
 
 export interface SentFile {
   readonly type: string;
@@ -117,10 +108,10 @@ export function file(description: string, types: readonly string[]): ReplyKind<S
   const headers = {
     "Content-Disposition": headerDoc("Proposes a file name"),
     "Cache-Control": headerDoc("Always no-store"),
-    "X-Accel-Buffering": headerDoc("Always no"),
+    ...UNBUFFERED,
   };
   return {
-    document: replyDocument(description, content, headers),
+    document: { description, headers, content },
     send: ({ type, name, parts }, sending) => {
       const own = {
         "Content-Type": type,
@@ -139,9 +130,9 @@ export function plain(
   type: string | null,
   headers: HeaderDocs,
 ): ReplyKind<string | null> {
-  const content = type === null ? null : { [type]: { schema: Type.String() } };
+  const content = type === null ? {} : { content: { [type]: { schema: Type.String() } } };
   return {
-    document: replyDocument(description, content, headers),
+    document: { description, headers, ...content },
     send: (body, sending) => send(body, type === null ? {} : { "Content-Type": type }, sending),
   };
 }
@@ -152,7 +143,7 @@ function send(
   usual: Readonly<Record<string, string>>,
   { exchange, status, headers: own }: Sending,
 ): Response {
-  return new Response(body, { status, headers: { ...usual, ...own, ...exchange.replyHeaders() } });
+  return new Response(body, { status, headers: { ...exchange.replyHeaders(), ...usual, ...own } });
 }
 
 // The body of pages. S-4.1.3 to S-4.1.6.

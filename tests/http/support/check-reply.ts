@@ -102,10 +102,11 @@ function unknownPathProblem(seen: SeenExchange): string | null {
 function headerProblem(response: OpenApiResponse, headers: Headers): string | null {
   const documented = Object.keys(response.headers ?? {}).map((name) => name.toLowerCase());
   for (const name of headers.keys()) {
-    const isOurs = /^(x-.*|allow|retry-after|content-encoding|www-authenticate)$/.test(name);
+    const isOurs =
+      /^(x-.*|allow|retry-after|cache-control|content-encoding|www-authenticate)$/.test(name);
     if (isOurs && !documented.includes(name)) return `header ${name} is not documented`;
   }
-  for (const name of ["allow", "retry-after"]) {
+  for (const name of ["allow", "retry-after", "cache-control"]) {
     if (documented.includes(name) && !headers.has(name)) return `header ${name} is missing`;
   }
   return null;

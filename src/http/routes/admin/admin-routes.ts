@@ -15,7 +15,6 @@ import {
 import type { SessionDeps } from "../../../usecases/reputation/accounts/deps.ts";
 import { listAudit } from "../../../usecases/reputation/audit/list-audit.ts";
 import type { AuditVerifications } from "../../../usecases/reputation/audit/verify-audit.ts";
-import { PRIVATE } from "../../description.ts";
 import { administrator } from "../../guards/bearer.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { data, events } from "../../replies.ts";
@@ -210,7 +209,7 @@ function auditLog({ accounts, verifications }: AdminRouteDeps): Operation[] {
         `nothing else was sent for ${KEEP_ALIVE_MS / 1000} seconds. Closing the connection ends the work. A process verifies once at a time.`,
       guard,
       replies: {
-        200: events("The events", AuditVerificationEventSchema, PRIVATE),
+        200: events("The events", AuditVerificationEventSchema),
         409: "This process is verifying the log already",
       },
       isSlow: true,

@@ -49,7 +49,10 @@ export const STREAM_TEXT =
 
 /** `event`: the schema of each event. S-4.5.3, S-6. */
 export function newsReply<Schema extends TSchema>(description: string, event: Schema) {
-  return events(description, event, { "X-Run-Id": headerDoc("Id of the run or comparison") });
+  return events(description, event, {
+    "Cache-Control": headerDoc("Always no-cache"),
+    "X-Run-Id": headerDoc("Id of the run or comparison"),
+  });
 }
 
 type Reader = Pick<AskingAdministrator, "requireStill">;
@@ -60,7 +63,8 @@ export function tell<Item extends News>(
   runId: string,
   reader?: Reader,
 ) {
-  return new Answer(200, withComments(news, reader), { "X-Run-Id": runId });
+  const headers = { "Cache-Control": "no-cache", "X-Run-Id": runId };
+  return new Answer(200, withComments(news, reader), headers);
 }
 
 /** Retries become comments: the events of S-6 stay as they are. D-7.11. */
