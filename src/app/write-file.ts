@@ -6,7 +6,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { SystemIds } from "../adapters/system/system.ts";
-import { AppError, codeOf, systemReason } from "../domain/shared/errors.ts";
+import { AppError, codeOf, NO_LINKS, systemReason } from "../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../domain/shared/limits.ts";
 
 /** Names standard input and output. */
@@ -92,9 +92,6 @@ interface NewFile {
   readonly mode?: number;
 }
 
-/** Codes of file systems without hard links. */
-const NO_LINKS: readonly (string | null)[] = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
-
 /**
  * Makes a new file. Resolves to false, without a change, when the path is taken: by a file, a folder or a link that leads nowhere.
  * Of several processes at once one makes the file, as a hard link gives it its name. Throws `file_failed`.
@@ -106,7 +103,7 @@ export async function createFile(path: string, file: NewFile): Promise<boolean> 
     await writeNew(draft, file);
     // The name appears with the whole text, and only where it is free.
     await link(draft, path).catch(async (error: unknown) => {
-      if (!NO_LINKS.includes(codeOf(error))) throw error;
+      if (!NO_LINKS.has(codeOf(error))) throw error;
       await writeNew(path, file);
     });
     return true;

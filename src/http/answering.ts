@@ -3,7 +3,7 @@ import { AppError, storeTooLate } from "../domain/shared/errors.ts";
 import { REPLY_DEADLINE_MS } from "../domain/shared/limits.ts";
 import { formatMs } from "../domain/shared/time.ts";
 import type { RequestHandler } from "../ports/http/http.ts";
-import type { AnsweredRequest, Metrics } from "../ports/runtime/metrics.ts";
+import { type AnsweredRequest, METHODS, type Metrics } from "../ports/runtime/metrics.ts";
 import { type Clock, type Ids, type Logger, type Timer, within } from "../ports/runtime/runtime.ts";
 import {
   type NamedSpan,
@@ -133,7 +133,6 @@ export function requestLogLevel({ route, status }: AnsweredRequest): "info" | "d
 
 // A span for each request, from its first byte here to the end of its reply. D-10.9.
 
-const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const MAX_HOST_CHARS = 255;
 
 /** Answers in a span, which has the address as the route has it: addresses of people hold their names. */
@@ -160,7 +159,7 @@ async function answerInSpan(
 
 function describeRequest(exchange: Exchange, route: string | null): NamedSpan {
   const { method: given } = exchange.request;
-  const method = METHODS.includes(given) ? given : "_OTHER";
+  const method = METHODS.has(given) ? given : "_OTHER";
   const host = (exchange.headers.get("host") ?? "").slice(0, MAX_HOST_CHARS);
   const port = /:(\d+)$/.exec(host)?.[1];
   const fields: SpanFields = {

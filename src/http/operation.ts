@@ -33,7 +33,7 @@ export function operation<
   const [method = "", path = ""] = described.at.split(" ");
   const readPath = readerOf(described.params);
   const readQuery = readerOf(described.query);
-  const readHeaders = readerOf(described.headers, true);
+  const readHeaders = readerOf(described.headers, "strict");
   const kinds = described.replies as Readonly<Record<number, ReplyKind<unknown>>>;
   const good = Object.keys(kinds)
     .map(Number)
@@ -93,10 +93,10 @@ function oneText(text: string | null | undefined): readonly string[] {
   return text === null || text === undefined ? NO_TEXTS : [text];
 }
 
-/** Reads parameters into an object with the names of this code; `isStrict`: those with an `enum` as `readSwitch`. */
-function readerOf(parameters: Parameters | undefined, isStrict = false): Reader {
+/** Reads parameters into an object with the names of this code; `strict`: those with an `enum` as `readSwitch`. */
+function readerOf(parameters: Parameters | undefined, rule?: "strict"): Reader {
   const names = Object.entries(parameters ?? NOTHING).map(([name, { type, enum: words }]) => {
-    return { name, own: fieldName(name), isList: type === "array", words: isStrict && words };
+    return { name, own: fieldName(name), isList: type === "array", words: rule && words };
   });
   if (names.length === 0) return () => NOTHING;
   return (get) => {

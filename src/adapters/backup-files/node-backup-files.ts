@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
-import { AppError, codeOf, systemReason } from "../../domain/shared/errors.ts";
+import { AppError, codeOf, NO_LINKS, systemReason } from "../../domain/shared/errors.ts";
 import {
   ARCHIVE_MAGIC,
   backupDamaged,
@@ -23,8 +23,6 @@ const OTHER_ARCHIVE = /^repsync backup (\d+)\n/;
 /** Readable by the owner only: a backup holds everything of the store. */
 const FILE_MODE = 0o600;
 const FOLDER_MODE = 0o700;
-/** Codes of file systems without hard links. */
-const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "EMLINK", "ENOSYS"];
 /** Codes of a missing path, by verb: the path is named wrongly, and the disk works. */
 const MISSING: Readonly<Record<string, readonly string[]>> = {
   read: ["ENOENT", "ENOTDIR"],
@@ -143,9 +141,9 @@ async function giveName(tempPath: string, path: string): Promise<void> {
   try {
     await link(tempPath, path);
   } catch (error) {
-    const code = codeOf(error) ?? "";
+    const code = codeOf(error);
     if (code === "EEXIST") throw alreadyThere(path);
-    if (!NO_LINKS.includes(code)) throw error;
+    if (!NO_LINKS.has(code)) throw error;
     return await rename(tempPath, path);
   }
   await rm(tempPath, { force: true });

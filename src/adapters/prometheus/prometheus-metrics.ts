@@ -2,14 +2,15 @@ import process from "node:process";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncRun } from "../../domain/sync/run/run.ts";
-import type {
-  AlertOutcome,
-  AnsweredRequest,
-  Exposition,
-  Metrics,
-  ServiceState,
-  TableGauge,
-  TransferCounts,
+import {
+  type AlertOutcome,
+  type AnsweredRequest,
+  type Exposition,
+  METHODS,
+  type Metrics,
+  type ServiceState,
+  type TableGauge,
+  type TransferCounts,
 } from "../../ports/runtime/metrics.ts";
 
 const REQUEST_BUCKETS_SECONDS = [
@@ -17,7 +18,6 @@ const REQUEST_BUCKETS_SECONDS = [
   ...[1, 2.5, 5, 10, 30],
 ];
 const NO_ROUTE = "none";
-const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const RUN_BUCKETS_SECONDS = [0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3600];
 const TABLE_LABELS = ["table", "direction"] as const;
 
@@ -60,8 +60,7 @@ export class PrometheusMetrics implements Metrics {
   }
 
   countRequest({ route, method, status }: AnsweredRequest, durationMs: number): void {
-    // Invented methods of callers must not become labels.
-    const known = METHODS.includes(method) ? method : "other";
+    const known = METHODS.has(method) ? method : "other";
     const labels = { route: route ?? NO_ROUTE, method: known, status };
     this.#requests.observe(labels, durationMs / 1000);
   }

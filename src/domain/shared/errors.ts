@@ -80,6 +80,9 @@ export function codeOf(error: unknown): string | null {
   return typeof code === "string" ? code : null;
 }
 
+/** Codes of file systems without hard links. */
+export const NO_LINKS = new Set<unknown>(["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"]);
+
 /** Why the system refuses something, in plain words: its own message would name paths. */
 export function systemReason(error: unknown): string {
   const code = codeOf(error) ?? "unknown reason";

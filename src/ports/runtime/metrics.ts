@@ -2,6 +2,9 @@ import type { AlertType } from "../../domain/alerts/alert.ts";
 import type { SyncDirection, SyncRun } from "../../domain/sync/run/run.ts";
 import type { CacheCounts } from "./runtime.ts";
 
+/** Methods that metrics and traces name: those that callers invent must not become labels. */
+export const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
 export interface AnsweredRequest {
   /** The pattern of its path; null where nothing is served. */
   readonly route: string | null;
