@@ -109,7 +109,8 @@ function textOf(state: string | null): string {
   }
   if (state.startsWith("57P0")) return "PostgreSQL is starting or stopping";
   if (state === "42501") return "The role lacks a right in PostgreSQL";
-  if (state.startsWith("53")) return "PostgreSQL has no room, or no connection, left";
+  if (state === "53300") return "PostgreSQL has no connection left";
+  if (state.startsWith("53")) return "PostgreSQL has no room left";
   if (state === "25006") return "PostgreSQL takes no writes now: it is a standby, or read-only";
   return `PostgreSQL refuses a statement (${state})`;
 }

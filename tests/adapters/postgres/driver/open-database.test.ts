@@ -87,6 +87,7 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
 
   test.each([
     ["server that is starting", "57P03", "PostgreSQL is starting or stopping"],
+    ["server that has too many", "53300", "PostgreSQL has no connection left"],
     [
       "pooler that refuses",
       "08P01",
