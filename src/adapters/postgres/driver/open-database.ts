@@ -35,7 +35,7 @@ const setting = (name: string) => `pg_catalog.current_setting('${name}')`;
 /** Reads `ServerFacts`. Names are qualified, as the role's `search_path` counts here. */
 const READ_SERVER_FACTS = `
 select pg_catalog.json_build_object('version', ${setting("server_version_num")}::integer, 'shown', ${setting("server_version")},
-  'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(),
+  'encoding', ${setting("server_encoding")}, 'fsync', ${setting("fsync")}, 'isStandby', pg_catalog.pg_is_in_recovery(), 'readOnly', ${setting("transaction_read_only")},
   'hasSchema', pg_catalog.to_regnamespace($1::pg_catalog.text) is not null,
   'name', pg_catalog.current_database(), 'role', current_user, 'searchPath', ${setting("search_path")},
   'deadlockMs', (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'))::text`;
@@ -81,6 +81,9 @@ export function problemOf(found: ServerFacts, schema: string): string | null {
   }
   if (found["isStandby"] === true)
     return "The server is a standby: name the primary in STORAGE_URL";
+  if (found["readOnly"] === "on") {
+    return "Transactions are read-only here, by default_transaction_read_only: set it to off for the role or the database";
+  }
   if (found["fsync"] !== "on") {
     return "The server has fsync = off, and would lose what it has confirmed: set it to on";
   }

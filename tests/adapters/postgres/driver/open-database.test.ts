@@ -167,6 +167,20 @@ describe.skipIf(!postgresAvailable)("databases of PostgreSQL", () => {
     await database.sql.unsafe(`drop owned by ${name}; drop role ${name}`);
   });
 
+  it("D-12.2 a database whose transactions are read-only is refused at once", async ({
+    sql,
+    url,
+  }) => {
+    const name = new URL(url).pathname.slice(1);
+    await sql.unsafe(`alter database ${name} set default_transaction_read_only = on`);
+    const opening = openPostgresStorage({ url, clock, tables: [ITEMS] });
+    await expect(opening).rejects.toMatchObject({
+      kind: "invalid_request",
+      message:
+        "Transactions are read-only here, by default_transaction_read_only: set it to off for the role or the database",
+    });
+  });
+
   it("D-11.4.2 the collation of a database of ICU is told as such", async ({ sql, url }) => {
     const other = new URL(url);
     const name = `${other.pathname.slice(1)}_icu`;
