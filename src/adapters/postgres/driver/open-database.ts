@@ -56,10 +56,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const problem = problemOf(serverFacts, address.schema);
     if (problem !== null) throw new AppError("invalid_request", problem);
     const deadlockMs = Number(serverFacts["deadlockMs"]);
-    const path = String(serverFacts["searchPath"]);
-    const searchPath = CATALOG_BEHIND.test(path) ? path : null;
+    const role = String(serverFacts["role"]);
+    const searchPath = searchPathOf(String(serverFacts["searchPath"]), role);
     const { schema } = address;
-    const to = `to ${quoted(String(serverFacts["role"]))}`;
+    const to = `to ${quoted(role)}`;
     const grants = `grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
     const timesTransactions = Number(serverFacts["version"]) >= 170_000;
     const found = { driver, searchPath, deadlockMs, timesTransactions, grants };
@@ -69,6 +69,13 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     await driver.close();
     throw error;
   }
+}
+
+/** A path to put behind `pg_catalog`; null where the present one will do. */
+function searchPathOf(path: string, role: string): string | null {
+  // Triggers of an application would find a table of repsync for theirs.
+  if (role === SCHEMA) return path.replace(/"?\$user"?/, "pg_catalog");
+  return CATALOG_BEHIND.test(path) ? path : null;
 }
 
 /** Why the server cannot be used; null where it can. */

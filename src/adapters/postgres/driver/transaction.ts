@@ -18,7 +18,7 @@ export interface DatabaseSettings {
   readonly clock: Pick<Clock, "monotonicMs">;
   /** Replaces the server's time. */
   readonly storeClock?: Pick<Clock, "nowMs"> | undefined;
-  /** The role's `search_path` where `pg_catalog` is not first in it, else null. D-12.2. */
+  /** What `search_path` has behind `pg_catalog`; null where the role's own will do. D-12.2. */
   readonly searchPath?: string | null;
   /** The server's `deadlock_timeout`, a second by default. */
   readonly deadlockMs?: number;

@@ -37,6 +37,18 @@ async function allOf(sql: SQL, text: string): Promise<unknown> {
 
 describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () => {
   databaseTest(
+    "D-12.2 one that names a table without its schema finds it, whatever the role of repsync is called",
+    async (database) => {
+      const [[role] = []] = await database.sql`select current_user::text`.values();
+      expect(role).toBe("repsync");
+      const made = `${MADE}; create table public.audit (k text); ${trigger("insert into audit values (new.k); return new;")}`;
+      const { failures } = await write(database, made, [{ k: "a", v: 1 }]);
+      expect(failures).toEqual([]);
+      expect(await allOf(database.sql, "select k from public.audit")).toEqual([["a"]]);
+    },
+  );
+
+  databaseTest(
     "D-12.4, S-4.2.9 a row that is there is changed, whatever columns beside those of the registry demand of a new one",
     async (database) => {
       const { sql } = database;
