@@ -47,8 +47,8 @@ group by l.pid order by l.pid limit 5`;
 interface DatabaseDeps extends DatabaseSettings {
   readonly driver: Driver;
   readonly callLimit?: CallLimit;
-  /** Statements that give the role its rights. */
-  readonly grants?: string;
+  /** Hints of how the role gets the rights to make, and to change, what repsync owns. */
+  readonly grants?: { readonly toMake: string; readonly toOwn: string };
 }
 
 interface Attempt extends Omit<Beginning, "statementMs"> {
@@ -101,7 +101,8 @@ export class PostgresDatabase {
       if (hasState(cause, LOCK_NOT_AVAILABLE)) throw await this.#heldUp(cause);
       if (!hasState(cause, INSUFFICIENT_PRIVILEGE)) throw error;
       const text = `The user of STORAGE_URL lacks a right in PostgreSQL: ${cause.message}`;
-      const hint = `Let an owner say: ${this.#deps.grants}`;
+      const lacking = cause.message.startsWith("must be owner") ? "toOwn" : "toMake";
+      const hint = this.#deps.grants?.[lacking] ?? null;
       throw new AppError("invalid_request", text, { cause, hint });
     }
   }

@@ -60,7 +60,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
     const searchPath = searchPathOf(String(serverFacts["searchPath"]), role);
     const { schema } = address;
     const to = `to ${quoted(role)}`;
-    const grants = `grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`;
+    const grants = {
+      toMake: `Let an owner say: grant create on database ${quoted(String(serverFacts["name"]))} ${to}; grant usage, create on schema ${quoted(schema)} ${to}`,
+      toOwn: `Let a superuser say: grant OWNER ${to}, where OWNER is the role that owns it`,
+    };
     const timesTransactions = Number(serverFacts["version"]) >= 170_000;
     const found = { driver, searchPath, deadlockMs, timesTransactions, grants };
     const database = new PostgresDatabase({ ...options, ...found });

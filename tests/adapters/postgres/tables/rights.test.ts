@@ -111,6 +111,21 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: tables of another role", () => 
     },
   );
 
+  databaseTest("D-12.2 what another role owns is told with how to get it", (database) => {
+    const guest = new Guest(database);
+    return guest.visit(async () => {
+      await database.open();
+      await database.sql.unsafe(`grant all on schema repsync to ${guest.name};
+        grant all on all tables in schema repsync to ${guest.name}`);
+      const error = await guest.serve([], async () => {}).catch((thrown) => thrown);
+      expect([error.kind, error.message, error.hint]).toEqual([
+        "invalid_request",
+        "The user of STORAGE_URL lacks a right in PostgreSQL: must be owner of function _changed",
+        `Let a superuser say: grant OWNER to "${guest.name}", where OWNER is the role that owns it`,
+      ]);
+    });
+  });
+
   databaseTest(
     "D-12.2 without the right to make triggers nothing is noticed, and the allowance for late commits counts",
     (database) => {
