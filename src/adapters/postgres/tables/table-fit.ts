@@ -103,13 +103,13 @@ function ownColumnProblem(column: Column, kept: TableEntryKept, there: FoundTabl
   const { name, type, nullable } = column;
   const known = Object.hasOwn(kept.columns, name) ? kept.columns[name] : undefined;
   const found = there.columns.find((one) => one.name === name);
-  if (known === undefined && found === undefined && !nullable) {
-    return `the new column "${name}" must be nullable, as the table has rows`;
+  if (found === undefined) {
+    if (known !== undefined) return `column "${name}" ${WAS_THERE}`;
+    return nullable ? null : `the new column "${name}" must be nullable, as the table has rows`;
   }
   if (known !== undefined && known !== type) {
     return `column "${name}" is of type ${known}, not ${type}`;
   }
-  if (found === undefined) return known === undefined ? null : `column "${name}" ${WAS_THERE}`;
   const problem = typeProblem(column, found);
   return problem === null ? null : `column "${name}" ${problem}`;
 }
