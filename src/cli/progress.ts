@@ -95,7 +95,7 @@ class BarBoard implements ProgressBoard {
 
   /** A bar of text only: no other line stays below the bars. */
   note(text: string): void {
-    const payload = { text: cutText(showHidden(text), (process.stderr.columns ?? 80) - 1) };
+    const payload = { text: cutText(showHidden(text), terminalColumns() - 1) };
     if (this.#note === null) this.#note = this.#bars.create(1, 0, payload, { format: "{text}" });
     else this.#note.update(0, payload);
   }
@@ -113,9 +113,13 @@ class BarBoard implements ProgressBoard {
 
 /** The longest line that fits the terminal: a cut one would show wrong figures. */
 function lineFor(labelChars: number) {
-  const columns = process.stderr.columns ?? Number.POSITIVE_INFINITY;
-  const free = (line: (typeof LINES)[number]) => columns - labelChars - line.chars;
+  const free = (line: (typeof LINES)[number]) => terminalColumns() - labelChars - line.chars;
   const fits = LINES.find((line) => free(line) >= (line.hasBar ? SHORTEST_BAR_CHARS : 0));
   const line = fits ?? LINES[3];
-  return { format: line.format, barsize: Math.min(LONGEST_BAR_CHARS, free(line)) };
+  return { format: line.format, barsize: Math.max(0, Math.min(LONGEST_BAR_CHARS, free(line))) };
+}
+
+/** A terminal that nobody has told its size, as in a container, says 0. */
+function terminalColumns(): number {
+  return process.stderr.columns || 80;
 }

@@ -362,6 +362,9 @@ describe("repsync import and export", () => {
     expect(await narrow.exited).toBe(0);
     await narrow.waitFor("notes: 50,000 rows imported");
     expect(narrow.shown()).toContain("import notes 100% | 50,000 rows\u001b");
+    const tiny = startInTerminal(args, { folder, env, cols: 5 });
+    expect(await tiny.exited).toBe(0);
+    await tiny.waitFor("notes: 50,000 rows imported");
     const dumb = startInTerminal(args, { folder, env: { ...env, TERM: "dumb" } });
     expect(await dumb.exited).toBe(0);
     await dumb.waitFor("notes: 50,000 rows imported");
