@@ -95,14 +95,14 @@ test("D-7.6 on a terminal compare asks before it removes rows, and removes none 
     const terminal = startInTerminal(args, { folder, env: { ...env, LOG_LEVEL: "" } });
     await terminal.waitFor(`Remove rows ${where} that the other end lacks? [yes/no] `);
     terminal.type(`${answer}\r`);
-    return await terminal.exited;
+    return [await terminal.exited, terminal.shown().includes("Nothing was compared or removed")];
   };
-  expect(await repair("pull", "here", "no")).toBe(1);
+  expect(await repair("pull", "here", "no")).toEqual([1, true]);
   expect([await namesOf(local), await namesOf(remote)]).toEqual([
     ["a", "b"],
     ["b", "c"],
   ]);
-  expect(await repair("push", "at the remote", "yes")).toBe(0);
+  expect(await repair("push", "at the remote", "yes")).toEqual([0, false]);
   expect([await namesOf(local), await namesOf(remote)]).toEqual([
     ["a", "b"],
     ["a", "b"],

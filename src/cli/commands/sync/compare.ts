@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { AppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject, JsonValue } from "../../../domain/shared/json.ts";
 import { countOf, cutText, formatCount } from "../../../domain/shared/text.ts";
 import type { RowPair } from "../../../domain/sync/run/compare-events.ts";
@@ -14,6 +15,7 @@ import {
   type ExitCode,
   readWhole,
 } from "../../command-runner.ts";
+import type { Output } from "../../output.ts";
 import { confirm } from "../../prompts.ts";
 
 interface CompareOptions {
@@ -55,7 +57,7 @@ async function compare(
 ): Promise<ExitCode> {
   const { output, open } = tools;
   const { sync } = (await open()).services;
-  if (options.delete === true && !(await isAllowed(tools, options.repair))) return EXIT.failed;
+  if (options.delete === true) await requireYes(output, options.repair);
   const names = tableName === undefined ? [...sync.registry.keys()] : [tableName];
   const results: object[] = [];
   let isEqual = true;
@@ -70,15 +72,13 @@ async function compare(
   return isEqual ? EXIT.success : EXIT.partial;
 }
 
-/** Asks on a terminal before rows are removed. */
-async function isAllowed(
-  { output }: CommandTools,
-  repair: CompareRepair | undefined,
-): Promise<boolean> {
+/** Asks on a terminal before rows are removed. Throws `conflict` for a no. */
+async function requireYes(output: Output, repair: CompareRepair | undefined): Promise<void> {
   // The comparison itself refuses a removal without an end.
-  if (!output.isTerminal || (repair !== "push" && repair !== "pull")) return true;
+  if (!output.isTerminal || (repair !== "push" && repair !== "pull")) return;
   const where = repair === "pull" ? "here" : "at the remote";
-  return await confirm(`Remove rows ${where} that the other end lacks?`);
+  const isYes = await confirm(`Remove rows ${where} that the other end lacks?`);
+  if (!isYes) throw new AppError("conflict", "Nothing was compared or removed");
 }
 
 async function compareOne(
