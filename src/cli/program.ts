@@ -91,7 +91,8 @@ function addWords(command: Command): void {
 
 function unknownText(subject: string, word: string, words: readonly string[]): string {
   const near = nearestWord(word, words);
-  const hint = near === null ? `it can be ${words.join(", ")}` : `did you mean ${near}?`;
+  const all = words.join(", ").replace(/, (?=[^,]*$)/, " or ");
+  const hint = near === null ? `it can be ${all}` : `did you mean ${near}?`;
   return `unknown ${subject} '${word}'; ${hint}`;
 }
 

@@ -53,14 +53,14 @@ describe("repsync", () => {
     [["sync"], "Missing required argument 'direction'"],
     [
       ["sync", "down"],
-      "Unknown direction 'down'; it can be push, pull, both\nSee repsync sync --help",
+      "Unknown direction 'down'; it can be push, pull or both\nSee repsync sync --help",
     ],
     [["sync", "pul"], "Unknown direction 'pul'; did you mean pull?\nSee repsync sync --help"],
     [["sync", "PUSH"], "Unknown direction 'PUSH'; did you mean push?"],
     [["sync", "push", "--full=3"], "'--full=3'"],
     [
       ["compare", "profiles", "--repair", "both"],
-      "Unknown --repair value 'both'; it can be push, pull, newest",
+      "Unknown --repair value 'both'; it can be push, pull or newest",
     ],
     [
       ["compare", "profiles", "--repair", "newst"],
@@ -71,7 +71,11 @@ describe("repsync", () => {
     [["keys", "create", "ana"], "Required option '--name <name>' not specified"],
     [
       ["plan", "set", "ana", "gold"],
-      "Unknown plan 'gold'; it can be free, developer, business, enterprise",
+      "Unknown plan 'gold'; it can be free, developer, business or enterprise",
+    ],
+    [
+      ["import", "profiles", "a.csv", "--decimal", "x"],
+      "Unknown --decimal value 'x'; it can be , or .",
     ],
     [["plan", "set", "ana", "bussines"], "Unknown plan 'bussines'; did you mean business?"],
     [

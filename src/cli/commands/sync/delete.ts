@@ -48,7 +48,7 @@ function readKey(table: Table, values: readonly string[]): Row {
   const { keyColumns } = table;
   const names = keyColumns.map(({ name }) => name).join(", ");
   if (values.length !== keyColumns.length) {
-    const text = `The key of "${table.name}" is (${names}): ${keyColumns.length} values, not ${values.length}`;
+    const text = `The key of "${table.name}" is (${names}): ${countOf(keyColumns.length, "value")}, not ${values.length}`;
     throw new AppError("invalid_request", text);
   }
   const given = keyColumns.map((column, i) => [
