@@ -101,9 +101,9 @@ export async function planWrites<Sent extends JsonValue>(
   const failures: (RecordFailure & { readonly record: Sent })[] = [];
   for (const [index, record] of records.entries()) {
     if (turns.isOver) await turns.next();
-    const { row, problem, ...refusals } = convert(record);
-    if (row === null) failures.push({ index, message: problem, record });
-    else writes.push({ index, row, ...refusals });
+    const converted = convert(record);
+    if (converted.row === null) failures.push({ index, message: converted.problem, record });
+    else writes.push({ index, ...converted });
   }
   return { writes, failures };
 }

@@ -12,10 +12,9 @@ import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
-import type { RowWrite } from "../../../ports/tables/table-writes.ts";
 import { askPage } from "../shared/remote-table.ts";
 import { type MovedBatch, type MovedRecords, NOTHING_MOVED } from "../shared/run-context.ts";
-import { planWrites, type RowsToWrite, type WriteOutcome } from "../shared/write-rows.ts";
+import { type CommitExtras, planWrites, type RowsToWrite } from "../shared/write-rows.ts";
 import type { OwnTransfer, Transfer } from "./open-transfer.ts";
 import { TableRejections } from "./table-rejections.ts";
 import {
@@ -23,7 +22,6 @@ import {
   beginning,
   commitExtras,
   commitRows,
-  type ExtrasOfRows,
   fillColumns,
   inHalves,
   openExchange,
@@ -64,7 +62,9 @@ export async function pullTable(transfer: Transfer): Promise<void> {
     const beganMs = clock.monotonicMs();
     // Each part commits how the pull began, as a later one may fail; the last part also what the page has passed.
     const [atOnce, atEnd] = [begun, bothChanges(begun, passed)];
-    const applied = await writer.write(records, (isLast) => exchange.page(isLast ? atEnd : atOnce));
+    const applied = await writer.write(records, (here, changed, isLast) =>
+      exchange.extras(here, changed, isLast ? atEnd : atOnce),
+    );
     begun = {};
     remote.progressed();
     const tookMs = clock.monotonicMs() - beganMs + (pulled.readMs ?? 0);
@@ -113,24 +113,23 @@ interface AppliedRecords extends MovedRecords {
   readonly stayed: readonly JsonObject[];
 }
 
-/** Records, the rows they make, and those that make none. */
-interface WritePlan {
-  readonly records: readonly JsonObject[];
-  readonly writes: readonly RowWrite[];
-  readonly refused: readonly RefusedRecord[];
-}
-
-/** A record that can be no row here. */
 interface RefusedRecord extends Rejection {
   readonly index: number;
 }
 
-/** Makes the extras of a part of the records; those that stand for all of them belong to the last part. */
-type MakeExtras = (isLast: boolean) => ExtrasOfRows;
+/**
+ * Makes the state to commit with a part of the records: the rows of it that are here as they came, and how many of these were
+ * different before. What stands for all records belongs to the last part.
+ */
+type MakeExtras = (
+  here: readonly Row[],
+  changed: number,
+  isLast: boolean,
+) => Pick<CommitExtras, "memory" | "exchanged">;
 
 type WriteRules = Omit<RowsToWrite, "writes" | "deleted">;
 
-const NO_EXTRAS: MakeExtras = () => () => ({});
+const NO_EXTRAS: MakeExtras = () => ({});
 
 /** Writes records of the remote here, for pulls, retries and repairs. */
 export class RecordWriter {
@@ -172,7 +171,7 @@ export class RecordWriter {
     isLast: boolean,
   ): Promise<AppliedRecords> {
     try {
-      return await this.#commit(records, { ...options, isDivisible: true }, makeExtras(isLast));
+      return await this.#commit(records, options, makeExtras, isLast);
     } catch (error) {
       if (records.length < 2 || !isAppError(error, "batch_too_large")) throw error;
     }
@@ -184,23 +183,32 @@ export class RecordWriter {
   async #commit(
     records: readonly JsonObject[],
     options: WriteRules,
-    extrasOf: ExtrasOfRows,
+    makeExtras: MakeExtras,
+    isLast: boolean,
   ): Promise<AppliedRecords> {
     const { rejections } = this;
     const { deps, table, silent } = this.#transfer;
     const { writes, failures } = await planWrites(deps, records, (record) => {
-      const converted = convertPulled(table, record);
-      if (converted.row === null) return placeOfRefused(table, record, converted.problem);
-      return { ...converted, row: withoutEmpty(converted.row, silent) };
+      const converted = convertPulled(table, withoutEmpty(record, silent));
+      if (converted.row !== null) return converted;
+      return placeOfRefused(table, record, converted.problem);
     });
     const refused = await this.#withoutErased(failures);
-    const plan = { records, writes, refused };
-    const extras = (outcome: WriteOutcome) => {
-      const { rejected, accepted, here } = sortOut(plan, outcome);
-      return { ...rejections.extras(rejected, accepted), ...extrasOf(here, outcome.changed) };
-    };
-    const outcome = await commitRows(this.#transfer, { ...options, writes }, extras);
-    const { rejected, accepted } = sortOut(plan, outcome);
+    let rejected: readonly RefusedRecord[] = [];
+    let accepted: readonly JsonObject[] = [];
+    const rows = { ...options, writes, isDivisible: true };
+    const outcome = await commitRows(this.#transfer, rows, (result) => {
+      const failed = result.failures.map((one) => {
+        return { ...one, record: recordAt(records, one.index) };
+      });
+      rejected = [...refused, ...failed];
+      const rejectedAt = new Set(rejected.map(({ index }) => index));
+      accepted = records.filter((_, index) => !rejectedAt.has(index));
+      const leftAt = new Set([...rejectedAt, ...result.kept, ...result.erased]);
+      const here = writes.filter(({ index }) => !leftAt.has(index)).map(({ row }) => row);
+      const extras = makeExtras(here, result.changed, isLast);
+      return { ...rejections.extras(rejected, accepted), ...extras };
+    });
     rejections.settle(rejected, accepted);
     const stayed = outcome.kept.map((index) => recordAt(records, index));
     const changed = outcome.changed + (await fillColumns(this.#transfer, stayed));
@@ -221,29 +229,15 @@ export class RecordWriter {
   }
 }
 
-/** `here`: the rows that are here as they came. */
-function sortOut({ records, writes, refused }: WritePlan, outcome: WriteOutcome) {
-  const { failures, kept, erased } = outcome;
-  const failed = failures.map((one) => ({ ...one, record: recordAt(records, one.index) }));
-  const rejected = [...refused, ...failed];
-  const rejectedAt = new Set(rejected.map(({ index }) => index));
-  const leftAt = new Set([...rejectedAt, ...kept, ...erased]);
-  return {
-    rejected,
-    accepted: records.filter((_, index) => !rejectedAt.has(index)),
-    here: writes.filter(({ index }) => !leftAt.has(index)).map(({ row }) => row),
-  };
-}
-
 function recordAt<Fields>(records: readonly Fields[], index: number): Fields {
   const record = records[index];
   assert(record !== undefined, "A store names records by their positions in the batch");
   return record;
 }
 
-/** The row without silent columns that are null: an end that has just got a column has no values in it. */
-function withoutEmpty(row: Row, silent: readonly string[]): Row {
-  if (!silent.some((name) => row[name] === null)) return row;
-  const isEmpty = (name: string) => row[name] === null && silent.includes(name);
-  return Object.fromEntries(Object.entries(row).filter(([name]) => !isEmpty(name)));
+/** The record without silent columns that are null: an end that has just got a column has no values in it. */
+function withoutEmpty(record: JsonObject, silent: readonly string[]): JsonObject {
+  if (!silent.some((name) => record[name] === null)) return record;
+  const isEmpty = (name: string) => record[name] === null && silent.includes(name);
+  return Object.fromEntries(Object.entries(record).filter(([name]) => !isEmpty(name)));
 }

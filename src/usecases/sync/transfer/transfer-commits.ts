@@ -197,12 +197,6 @@ function countAll(blocks: readonly Uint8Array[]): number {
   return blocks.reduce((sum, block) => sum + countBlock(block), 0);
 }
 
-/** Makes the state to commit with rows that are here as they came, `changed` of which were different before. */
-export type ExtrasOfRows = (
-  rows: readonly Row[],
-  changed: number,
-) => Pick<CommitExtras, "memory" | "exchanged">;
-
 /** The exchanged rows of a pull, to which each page adds. */
 export async function openExchange(transfer: Transfer, markers: TransferMarkers) {
   const { deps, run, table, last, handshake } = transfer;
@@ -215,20 +209,17 @@ export async function openExchange(transfer: Transfer, markers: TransferMarkers)
   const lateMark = isKept ? null : (await deps.lateRows.read(table, asked)).mark;
   const mark = lateMark === null ? {} : { push: { lateMark } };
   const addedBefore = last.pull.added ?? 0;
-  /** Versions added since blocks were put together. */
+  /** Versions added since blocks were put together, those of repeated attempts to commit too. */
   let added = addedBefore;
   return {
     /** The extras of one commit: the block of rows that are here as they came, and the memory behind them. */
-    page(passed: MemoryChange): ExtrasOfRows {
-      const before = added;
-      return (rows, changed) => {
-        // Rows that come again unchanged would be added again with every run.
-        const isKnown = changed === 0 && !isFromStart;
-        const exchanged = isKnown ? null : exchangedBlock(table, rows, pushMarker);
-        if (exchanged === null) return { memory: passed };
-        added = before + countBlock(exchanged);
-        return { exchanged, memory: bothChanges(passed, { pull: { added }, ...mark }) };
-      };
+    extras(here: readonly Row[], changed: number, passed: MemoryChange) {
+      // Rows that come again unchanged would be added again with every run.
+      const isKnown = changed === 0 && !isFromStart;
+      const exchanged = isKnown ? null : exchangedBlock(table, here, pushMarker);
+      if (exchanged === null) return { memory: passed };
+      added += countBlock(exchanged);
+      return { exchanged, memory: bothChanges(passed, { pull: { added }, ...mark }) };
     },
 
     /** Puts blocks together when they have grown, unless a push works with them. */
