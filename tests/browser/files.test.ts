@@ -319,6 +319,25 @@ onConsole("files in the console", (backend) => {
     expect(await app.rows("stock")).toHaveLength(20_000);
   });
 
+  test("D-9.4.11, D-14.5.1 an import whose service goes away tells what stays, and that the whole file would be added again", async () => {
+    const numbered = {
+      ...{ upsert_key: ["row"], import: { number_rows: true } },
+      columns: { row: { type: "integer" }, text: { type: "text" } },
+    } as const;
+    const app = await startRunApp({ tables: { numbered }, time: MANY_TURNS });
+    const { page } = await openConsole(app, app.admin, "/console/tables/numbered/import", [
+      /^Failed to load resource: net::ERR_/,
+    ]);
+    await field(page, "File").setInputFiles(fileOf(`text\n${"a\n".repeat(60_000)}`));
+    await field(page, "Append").check();
+    await press(page, "Preview");
+    await press(page, "Import");
+    await page.getByText(/records read/).waitFor();
+    await app.stop();
+    await page.getByText("The service cannot be reached").waitFor({ timeout: 10_000 });
+    await page.getByText("Rows that were written before stay. The whole file again").waitFor();
+  });
+
   test("D-7.8, D-14.5.1 an import whose file has been sent is cancelled as well, and a cancel that fails is told", async () => {
     const app = await startRunApp({ tables: { stock: STOCK }, time: MANY_TURNS });
     const lines = Array.from({ length: 400_000 }, (_, n) => `${n}\n`);

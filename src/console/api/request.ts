@@ -205,7 +205,8 @@ function sendFile(
       readOn();
       reply?.close();
     };
-    request.onerror = () => fail(NOT_SENT);
+    // Once the reply has begun, the service is away.
+    request.onerror = () => fail(reply === null ? NOT_SENT : unreachable());
     patience.signal.addEventListener("abort", () => {
       request.abort();
       fail(patience.signal.reason);

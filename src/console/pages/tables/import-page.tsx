@@ -186,7 +186,7 @@ function ImportButton({ table, ended: { result, error }, onImport }: ImportButto
 
 /** Counts, refused records with reasons, and overwritten values of an import or a dry run. D-14.7. */
 function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
-  const { result, error, isDryRun } = ended;
+  const { result, error, isDryRun, wanted } = ended;
   return (
     <>
       <ErrorNote error={error} />
@@ -195,7 +195,7 @@ function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
           <Facts facts={countsOf(result, isDryRun)} />
           {result.read === 0 && error === null && <p>The file has no records.</p>}
           {problemTable("Records that fail", result.failed, result.failures)}
-          {result.failed > 0 && <p>{isDryRun ? LEFT_OUT : AGAIN}</p>}
+          {result.failed > 0 && <p>{isDryRun ? LEFT_OUT : mendText(wanted)}</p>}
           {problemTable("Warnings", result.warning_count, result.warnings)}
           <Changes result={result} />
         </>
@@ -205,7 +205,12 @@ function ImportOutcome({ ended }: { readonly ended: EndedImport }) {
 }
 
 const LEFT_OUT = "Records that fail are left out; all others are written.";
-const AGAIN = "Mend these records, and import the file again: what is there by now stays as it is.";
+
+function mendText({ options }: WantedImport): string {
+  return options.append
+    ? "Mend these records, and import them alone: the whole file would be added once more."
+    : "Mend these records, and import the file again: what is there by now stays as it is.";
+}
 
 function countsOf(result: ImportResult, isDryRun: boolean) {
   const fact = (name: string, count: number) => [name, count.toLocaleString()] as const;

@@ -81,7 +81,11 @@ export function useImport(table: string): FileImport {
         }
       }
     } catch (failure) {
-      error = signal.aborted ? cancelled(isDryRun) : asRequestError(failure);
+      const { aborted: isCancelled } = signal;
+      error = isCancelled ? cancelled(isDryRun) : asRequestError(failure);
+      if (!isDryRun && (isCancelled || error.code === "unreachable")) {
+        error = new RequestError(0, { detail: error.detail, hint: leftBehind(wanted) });
+      }
     }
     letGo();
     setState({ kind: "ended", wanted, isDryRun, result, error });
@@ -93,12 +97,16 @@ export function useImport(table: string): FileImport {
 }
 
 function cancelled(isDryRun: boolean): RequestError {
-  return new RequestError(0, {
-    detail: isDryRun ? "The preview was cancelled" : "The import was cancelled",
-    hint: isDryRun
-      ? ""
-      : "Rows that were written before stay. To import the file again is safe, from its beginning.",
-  });
+  const detail = isDryRun ? "The preview was cancelled" : "The import was cancelled";
+  return new RequestError(0, { detail });
+}
+
+/** What is there after an import that ended early, and whether to import the file again. */
+function leftBehind({ options }: WantedImport): string {
+  const again = options.append
+    ? "The whole file again would add them once more: import the rest alone."
+    : "To import the file again is safe, from its beginning.";
+  return `Rows that were written before stay. ${again}`;
 }
 
 function endText(table: string, { result, error }: Pick<EndedImport, "result" | "error">): string {
