@@ -1,7 +1,6 @@
 // Composes backups, restores and moves of whole stores.
 import manifest from "../../package.json" with { type: "json" };
 import { NodeBackupFiles } from "../adapters/backup-files/node-backup-files.ts";
-import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock } from "../adapters/system/system.ts";
 import { AppError, isAppError } from "../domain/shared/errors.ts";
@@ -12,7 +11,7 @@ import { archiveAt } from "../usecases/operations/archive.ts";
 import { type BackUpDeps, type Restored, restoreArchive } from "../usecases/operations/backups.ts";
 import { moveStore } from "../usecases/operations/copy-store.ts";
 import type { Config } from "./config.ts";
-import { sqliteOfRuntime } from "./process.ts";
+import { macOfRuntime, sqliteOfRuntime } from "./process.ts";
 import type { Services } from "./services.ts";
 import type { Setting } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
@@ -23,7 +22,7 @@ export function backUpDeps(config: Config, { storage, clock }: Services): BackUp
     copies: storage,
     files: new NodeBackupFiles(),
     clock,
-    mac: new NodeMac(),
+    mac: macOfRuntime(),
     version: manifest.version,
     outsideSecrets: outsideSecrets(config),
     storePaths: storeAt(config.storageUrl).files,
@@ -37,7 +36,7 @@ export async function restoreBackup(
 ): Promise<Restored> {
   const { path } = job;
   const { adminUsername, apiKeyPepper: pepper, logLevel, storageUrl } = config;
-  const mac = new NodeMac();
+  const mac = macOfRuntime();
   const backup = await openBackup(path, mac);
   const tools = { clock: new SystemClock(), logger: new PinoLogger(logLevel) };
   const claim = (tables: readonly string[]) =>
@@ -83,7 +82,7 @@ export async function moveTo(config: Config, toUrl: string, job: CopyJob): Promi
   const claim = (names: readonly string[]) =>
     to.claim({ ...tools, adminUsername, tables: names, by: "move" }).catch(throwOfNewStore);
   try {
-    return await moveStore(source, claim, new NodeMac(), job);
+    return await moveStore(source, claim, macOfRuntime(), job);
   } finally {
     await source.close();
   }

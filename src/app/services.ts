@@ -1,7 +1,6 @@
 // Opens the store and makes the dependencies of the use cases, for the service and the command line.
 
 import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
-import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { tracedFetch, tracedStorage } from "../adapters/opentelemetry/traced-calls.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock, SystemIds, SystemRandom, SystemTimer } from "../adapters/system/system.ts";
@@ -49,6 +48,7 @@ import { LookupTally } from "../usecases/reputation/lookups/lookup-tally.ts";
 import { makeSyncRepositories, type SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import { beginStamps } from "../usecases/sync/shared/write-rows.ts";
 import type { Config } from "./config.ts";
+import { macOfRuntime } from "./process.ts";
 import { readableStore, storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
@@ -110,7 +110,7 @@ async function openTraced(
 
 async function makeServices(config: Config, opened: OpenedStore) {
   const { storage, clock, timer, logger, tracing, damage } = opened;
-  const mac = new NodeMac();
+  const mac = macOfRuntime();
   const registry = new LiveRegistry(config.registry);
   const secretDeps = { secrets: new Secrets(storage.documents), mac };
   const secrets = await readReputationSecrets(secretDeps, config.apiKeyPepper);
