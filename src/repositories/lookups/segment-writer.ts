@@ -2,9 +2,10 @@
 // over all records would change in another place with every lookup, at several times the price of a record.
 import type { AuditRecord, ChainTip } from "../../domain/reputation/audit/audit-chain.ts";
 import {
+  addNames,
+  emptyFilter,
   INDEX_SHAPE,
   type IndexShape,
-  makeFilter,
 } from "../../domain/reputation/audit/name-filter.ts";
 import { DAY_MS } from "../../domain/shared/time.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
@@ -27,9 +28,8 @@ export const MAX_SEGMENT_SPAN_MS = 3_600_000;
 const OPEN_MS = DAY_MS;
 const BLOCKS_AT_ONCE = 16;
 
-interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
-  readonly blocks: readonly (readonly AuditRecord[])[];
-}
+/** A segment that is not kept yet. Its filter grows in place. */
+type Growing = Required<Omit<SegmentDocument, "number">>;
 
 /** Indexes what one process appends, and what others have left. */
 export class SegmentWriter extends Repository {
@@ -144,9 +144,8 @@ export class SegmentWriter extends Repository {
 
   async #put(tx: Transaction, tail: TailDocument, due: readonly Growing[]): Promise<void> {
     const index = await readIndex(tx);
-    for (const [i, { blocks, ...segment }] of due.entries()) {
-      const filter = makeFilter(namesIn(blocks), this.#shape);
-      tx.put(SEGMENTS, { number: index.segments + i, ...segment, filter });
+    for (const [i, segment] of due.entries()) {
+      tx.put(SEGMENTS, { number: index.segments + i, ...segment });
     }
     tx.put(AUDIT, { ...index, segments: index.segments + due.length });
     tx.put(LOOKUP_LOG, { ...tail, indexedSeq: due.at(-1)?.lastSeq ?? tail.indexedSeq });
@@ -207,7 +206,10 @@ function withBlock(
   const seq = Number(first?.seq);
   const chainId = first?.chainId ?? "";
   const fits = segment !== undefined && !isWhole(segment, shape) && isNear(segment, at);
-  const before = fits ? segment : { firstSeq: seq, firstAt: at, lastAt: at, blocks: [] };
+  const begun = { firstSeq: seq, firstAt: at, lastAt: at };
+  const before = fits ? segment : { ...begun, filter: emptyFilter(shape) };
+  const names = records.flatMap(({ subjectHmac, accountId }) => [subjectHmac, accountId]);
+  addNames(before.filter, new Set(names.map(String)), shape);
   const times = [before.firstAt, before.lastAt, at].sort();
   return {
     chainId,
@@ -215,16 +217,8 @@ function withBlock(
     lastSeq: seq + records.length - 1,
     firstAt: times.at(0) ?? at,
     lastAt: times.at(-1) ?? at,
-    blocks: [...before.blocks, records],
+    filter: before.filter,
   };
-}
-
-function namesIn(blocks: Growing["blocks"]): ReadonlySet<string> {
-  const names = new Set<string>();
-  for (const { subjectHmac, accountId } of blocks.flat()) {
-    names.add(String(subjectHmac)).add(String(accountId));
-  }
-  return names;
 }
 
 function isNear({ firstAt, lastAt }: Growing, at: string): boolean {
