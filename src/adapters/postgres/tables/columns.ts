@@ -26,7 +26,8 @@ const NEGATIVE_ZERO = /^-[0.]+(?:e|$)/;
 const NO_NUMBER = /^(?:NaN|-?Infinity)$/;
 /** How the server writes times without an end, and those of years that pages do not know: keys of other programs may hold them. */
 const NO_END = /^-?infinity$/;
-const OTHER_YEAR = /^(\d{4}|[1-9]\d{4,6})(-\d\d-\d\d(?: [\d:]{8}(?:\.\d{0,5}[1-9])?\+00)?)( BC)?$/;
+const OTHER_YEAR =
+  /^((?!0000)\d{4}|[1-9]\d{4,6})(-\d\d-\d\d(?: [\d:]{8}(?:\.\d{0,5}[1-9])?\+00)?)( BC)?$/;
 const MAX_BEFORE_POINT = 131_072;
 const MAX_BEHIND_POINT = 16_383;
 const SERVER_TIME = /^(\d{4})-(\d\d-\d\d) (\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?\+00$/;

@@ -168,6 +168,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     await storage.tables.prepare([periods]);
     const days = [
       "4714-11-23 BC",
+      "0000-01-01",
       "0000-01-01 BC",
       "0004-02-29 BC",
       "10001-02-29",
@@ -180,6 +181,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL values", () => {
     ];
     const times = [
       "294277-01-01 00:00:00+00",
+      "0000-01-01 00:00:00+00",
       "4714-11-23 23:59:59+00 BC",
       "0044-03-15 24:00:00+00 BC",
       "0044-03-15 00:00:00.10+00 BC",
