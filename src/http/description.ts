@@ -107,7 +107,7 @@ export interface Description<Caller, Path, Query, Headers, Read, Declared> {
   readonly guard: Guard<Caller>;
   readonly params?: Path;
   readonly query?: Query;
-  /** Those with an `enum` are checked, in any case of letters, before the body is read. */
+  /** Read before the body. */
   readonly headers?: Headers;
   readonly body?: Read;
   readonly replies: Declared;

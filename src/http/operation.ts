@@ -1,4 +1,5 @@
 // Makes an operation of its description: it answers requests, checks bodies, and has an entry in the OpenAPI document.
+import { Kind } from "@sinclair/typebox";
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
 import { readBody, readRequestBody } from "./bodies.ts";
@@ -15,6 +16,7 @@ import {
 } from "./description.ts";
 import type { Exchange } from "./exchange.ts";
 import { describeOperation, type Entry } from "./openapi.ts";
+import { CHECKED } from "./schemas/parts.ts";
 
 export interface Operation extends Entry {
   /** What it throws becomes the reply. */
@@ -33,7 +35,7 @@ export function operation<
   const [method = "", path = ""] = described.at.split(" ");
   const readPath = readerOf(described.params);
   const readQuery = readerOf(described.query);
-  const readHeaders = readerOf(described.headers, "strict");
+  const readHeaders = readerOf(described.headers);
   const kinds = described.replies as Readonly<Record<number, ReplyKind<unknown>>>;
   const good = Object.keys(kinds)
     .map(Number)
@@ -93,10 +95,11 @@ function oneText(text: string | null | undefined): readonly string[] {
   return text === null || text === undefined ? NO_TEXTS : [text];
 }
 
-/** Reads parameters into an object with the names of this code; `strict`: those with an `enum` as `readSwitch`. */
-function readerOf(parameters: Parameters | undefined, rule?: "strict"): Reader {
-  const names = Object.entries(parameters ?? NOTHING).map(([name, { type, enum: words }]) => {
-    return { name, own: fieldName(name), isList: type === "array", words: rule && words };
+/** Reads parameters into an object with the names of this code; those of `oneOf` as `readWord`. */
+function readerOf(parameters: Parameters | undefined): Reader {
+  const names = Object.entries(parameters ?? NOTHING).map(([name, schema]) => {
+    const words = schema[Kind] === CHECKED && schema["enum"];
+    return { name, own: fieldName(name), isList: schema["type"] === "array", words };
   });
   if (names.length === 0) return () => NOTHING;
   return (get) => {
@@ -104,17 +107,17 @@ function readerOf(parameters: Parameters | undefined, rule?: "strict"): Reader {
     for (const { name, own, isList, words } of names) {
       const texts = get(name);
       const [text = null] = texts;
-      values[own] = isList ? texts : words ? readSwitch(name, text, words) : text;
+      values[own] = isList ? texts : words ? readWord(name, text, words) : text;
     }
     return values;
   };
 }
 
 /**
- * The word of a header; null for an absent or empty one. Throws `invalid_request` for another word: its sender wants something
- * that is not done.
+ * A word in any case of letters; null for an absent or empty one. Throws `invalid_request` for another word: its sender wants
+ * something that is not done.
  */
-function readSwitch(name: string, value: string | null, words: readonly string[]): string | null {
+function readWord(name: string, value: string | null, words: readonly string[]): string | null {
   const word = (value ?? "").toLowerCase();
   if (word === "" || words.includes(word)) return word || null;
   const texts = words.map((text) => `"${text}"`);

@@ -15,7 +15,7 @@ import { isTextOf } from "../../domain/shared/text.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
 
 /** The TypeBox kind of values that the domain checks more exactly than JSON Schema can. */
-const CHECKED = "Checked";
+export const CHECKED = "Checked";
 const CHECK = Symbol("check");
 
 interface Check {
@@ -189,7 +189,8 @@ export const ProblemSchema = model("Problem", {
   meta: Meta,
 });
 
-// Parameters of paths, queries and headers. They come as texts, which the use case reads, sometimes leniently.
+// Parameters of paths, queries and headers. They come as texts: one of `oneOf` is checked, any other is for the use case to read,
+// sometimes leniently.
 
 /** A text that the document describes by another schema, which refuses nothing. */
 export function given(description: string, schema: object = {}): TUnsafe<string> {

@@ -18,7 +18,7 @@ import { syncAdministrator } from "../../guards/bearer.ts";
 import { mediaType } from "../../guards/browser.ts";
 import { type Operation, operation } from "../../operation.ts";
 import { file, type SentFile } from "../../replies.ts";
-import { given, givenTime, tableName } from "../../schemas/parts.ts";
+import { given, givenTime, oneOf, tableName } from "../../schemas/parts.ts";
 import { ImportEventSchema } from "../../schemas/run-events.ts";
 import { incoming } from "../../streams.ts";
 import {
@@ -37,15 +37,7 @@ const TYPES: Readonly<Record<FileFormat, string>> = {
 export const ALL_TYPES = Object.values(TYPES);
 
 export function flag(description: string) {
-  return given(description, { enum: ["true", "false"], default: "false" });
-}
-
-/** Throws `invalid_request` for any word but `true` and `false`. */
-export function isSet(name: string, text: string | null): boolean {
-  if (text !== null && text !== "" && text !== "true" && text !== "false") {
-    throw new AppError("invalid_request", `${name} must be true or false`);
-  }
-  return text === "true";
+  return oneOf(["true", "false"], { description, default: "false" });
 }
 
 export function fileRoutes(deps: SyncAdministration): Operation[] {
@@ -62,7 +54,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     guard: syncAdministrator(identity, ALL_TYPES),
     params: { table_name: tableName(sync) },
     query: {
-      format: given("Of the file", { enum: FILE_FORMATS, default: "csv" }),
+      format: oneOf(FILE_FORMATS, { description: "Of the file", default: "csv" }),
       since: givenTime("Only rows whose timestamp is at or after this time"),
       spreadsheet: flag("CSV only: `'` comes before fields that a spreadsheet would run"),
     },
@@ -73,8 +65,8 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     isSlow: true,
     run: async ({ caller: { requireStill, ...by }, params, query }) => {
       const table = findTable(sync.registry, params.tableName);
-      const format = readFormat(query.format || "csv");
-      const isForSpreadsheet = isSet("spreadsheet", query.spreadsheet);
+      const format = query.format ?? "csv";
+      const isForSpreadsheet = query.spreadsheet === "true";
       if (isForSpreadsheet && format !== "csv") {
         throw new AppError("invalid_request", "spreadsheet is for CSV files");
       }
@@ -109,12 +101,6 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
       } satisfies SentFile;
     },
   });
-}
-
-function readFormat(text: string): FileFormat {
-  const format = FILE_FORMATS.find((name) => name === text);
-  if (format !== undefined) return format;
-  throw new AppError("invalid_request", `format must be one of ${FILE_FORMATS.join(", ")}`);
 }
 
 function readSince(text: string | null): string | null {
@@ -166,10 +152,9 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
     run: ({ exchange: { request }, caller, params, query }) => {
       const { requireStill, ...by } = caller;
       const format = formatOf(request);
-      const isAppending = isSet("append", query.append);
-      const whole = isSet("whole", query.whole)
-        ? { maxDeletes: readMaxDeletes(query.maxDeletes) }
-        : null;
+      const isAppending = query.append === "true";
+      const whole =
+        query.whole === "true" ? { maxDeletes: readMaxDeletes(query.maxDeletes) } : null;
       if (isAppending && whole !== null) {
         throw new AppError("invalid_request", "append adds to a table, whole replaces it");
       }
@@ -178,12 +163,12 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
         tableName: name,
         format,
         form: readForm(query),
-        isDryRun: isSet("dry_run", query.dryRun),
-        isLax: isSet("lax", query.lax),
-        isForced: isSet("force", query.force),
+        isDryRun: query.dryRun === "true",
+        isLax: query.lax === "true",
+        isForced: query.force === "true",
         isAppending,
         whole,
-        restores: isSet("restore", query.restore),
+        restores: query.restore === "true",
         open: (stop) => incoming(request, sync.timer, stop),
         requireStill,
         note: (counts) =>

@@ -13,15 +13,7 @@ import { json } from "../../replies.ts";
 import { given, givenAll } from "../../schemas/parts.ts";
 import { GuessSchema } from "../../schemas/tables.ts";
 import { incoming } from "../../streams.ts";
-import {
-  ALL_TYPES,
-  FORM_QUERY,
-  flag,
-  formatOf,
-  isSet,
-  readForm,
-  readValue,
-} from "./file-routes.ts";
+import { ALL_TYPES, FORM_QUERY, flag, formatOf, readForm, readValue } from "./file-routes.ts";
 import type { SyncAdministration } from "./run-replies.ts";
 
 export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministration): Operation {
@@ -50,7 +42,7 @@ export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministra
       const format = formatOf(request);
       const name = query.name ?? "";
       requireTableName(name, "Give name letters, digits and underscores");
-      const numbered = isSet("number_rows", query.numberRows) ? { numberRows: true as const } : {};
+      const numbered = query.numberRows === "true" ? { numberRows: true as const } : {};
       const form = { ...readForm(query), ...numbered };
       const entry = importEntry(form, format, (option) => option.replaceAll("-", "_"));
       const type = (query.type ?? []).map((text) => readValue("type", text, COLUMN_TYPE));
