@@ -5,7 +5,6 @@ import type { SyncRun } from "../../domain/sync/run/run.ts";
 import {
   type AlertOutcome,
   type AnsweredRequest,
-  type Exposition,
   METHODS,
   type Metrics,
   type ServiceState,
@@ -83,7 +82,7 @@ export class PrometheusMetrics implements Metrics {
     this.#alerts.inc({ type, outcome });
   }
 
-  async expose(now: ServiceState): Promise<Exposition> {
+  async expose(now: ServiceState): Promise<string> {
     const { activeRuns, store, lookups } = now;
     const state = this.#state;
     state.activeRuns.set(activeRuns);
@@ -106,8 +105,7 @@ export class PrometheusMetrics implements Metrics {
     setTo(state.cacheMisses, lookups.cache.misses);
     setTo(state.cacheEvictions, lookups.cache.evictions);
     state.cacheEntries.set(lookups.cache.entries);
-    const { contentType } = this.#registry;
-    return { contentType, text: await this.#registry.metrics() };
+    return await this.#registry.metrics();
   }
 }
 

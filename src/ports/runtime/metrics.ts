@@ -65,12 +65,6 @@ export interface LookupCount {
   readonly count: number;
 }
 
-/** All metrics in a text format. */
-export interface Exposition {
-  readonly contentType: string;
-  readonly text: string;
-}
-
 /** Counts what this process does, for `/metrics`. Nothing here waits or throws. D-6.8. */
 export interface Metrics {
   /** Called for every request: costs next to nothing. */
@@ -82,6 +76,6 @@ export interface Metrics {
 
   countAlert(type: AlertType, outcome: AlertOutcome): void;
 
-  /** Everything counted so far, and the given state, in the text format of Prometheus. */
-  expose(state: ServiceState): Promise<Exposition>;
+  /** Everything counted so far, and the given state, in the text format 0.0.4 of Prometheus. */
+  expose(state: ServiceState): Promise<string>;
 }

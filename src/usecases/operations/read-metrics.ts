@@ -4,12 +4,7 @@ import { dateTimeMs } from "../../domain/shared/time.ts";
 import { markerLagSeconds } from "../../domain/sync/run/remote-memory.ts";
 import { SYNC_DIRECTIONS } from "../../domain/sync/run/run.ts";
 import type { Registry } from "../../domain/sync/table/table.ts";
-import type {
-  Exposition,
-  LookupCount,
-  Metrics,
-  ServiceState,
-} from "../../ports/runtime/metrics.ts";
+import type { LookupCount, Metrics, ServiceState } from "../../ports/runtime/metrics.ts";
 import {
   type CacheCounts,
   type Clock,
@@ -47,7 +42,7 @@ export interface ReadMetricsDeps {
 }
 
 /** All metrics as text. A store that does not answer within three seconds counts as down. D-6.8. */
-export async function readMetrics(deps: ReadMetricsDeps): Promise<Exposition> {
+export async function readMetrics(deps: ReadMetricsDeps): Promise<string> {
   return await deps.metrics.expose({
     activeRuns: deps.activeRuns.count(),
     store: await tryReadStore(deps),

@@ -17,7 +17,9 @@ import { notes, type RunApp, startRunApp } from "./support/run-apps.ts";
 /** Samples by name and labels, the labels in the order of their names. */
 async function readSamples(app: SyncApp | RunApp): Promise<Map<string, number>> {
   const reply = await app.send("/metrics");
-  expect(reply.status).toBe(200);
+  expect([reply.status, reply.headers.get("content-type")]).toEqual([
+    ...[200, "text/plain; version=0.0.4; charset=utf-8"],
+  ]);
   const samples = [...reply.text.matchAll(/^([a-z_]+)(?:\{(.*)\})? (\S+)$/gm)];
   return new Map(
     samples.map(([, name, labels = "", value]) => {

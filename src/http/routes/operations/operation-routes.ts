@@ -128,10 +128,7 @@ function metrics(deps: MetricsRouteDeps): Operation {
         "Cache-Control": headerDoc("Always no-store"),
       }),
     },
-    run: async () => {
-      const { contentType, text } = await readMetrics(deps);
-      return new Answer(200, text, { "Content-Type": contentType, "Cache-Control": "no-store" });
-    },
+    run: async () => new Answer(200, await readMetrics(deps), { "Cache-Control": "no-store" }),
   });
 }
 
