@@ -1,11 +1,6 @@
 // A collection of the port in MongoDB: plain fields, the key as `_id`, and the places in indexes.
 import { Binary, BSON, type Document, MaxKey } from "mongodb";
-import {
-  checkKey,
-  compareKeys,
-  distinctBeginnings,
-  type Key,
-} from "../../../domain/shared/document-key.ts";
+import { checkKey, compareKeys, type Key } from "../../../domain/shared/document-key.ts";
 import { orElse } from "../../../domain/shared/errors.ts";
 import {
   type AnyCollection,
@@ -157,7 +152,7 @@ export function conditionOf(
   if (upTo !== undefined) bounds.push({ [isReverse ? "$gte" : "$lte"]: keyDocument(upTo) });
   const all = bounds.map((bound) => ({ [field]: bound }));
   if (within === undefined) return { $and: all };
-  const ranges = distinctBeginnings(within).map((parts) => {
+  const ranges = within.map((parts) => {
     const last = { ...keyDocument(parts), [parts.length]: new MaxKey() };
     return { [field]: { $gte: keyDocument(parts), $lt: last } };
   });
