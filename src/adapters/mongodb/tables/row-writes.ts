@@ -31,7 +31,7 @@ import { findStored, type KeyOfRow, keyOfRow, removeStored } from "./stored-rows
 import { hasNumbers } from "./table-layout.ts";
 import { readNowMs } from "./table-states.ts";
 import { sendInserts, sendUpserts } from "./upsert-sender.ts";
-import { mayInsert, onlyChanges, setNumber, type Upsert, withTime } from "./upserts.ts";
+import { mayInsert, ofNoList, onlyChanges, setNumber, type Upsert, withTime } from "./upserts.ts";
 
 /** Margin of lateness: a commit takes time to become visible, and runs have clocks of their own. */
 const MARGIN_MS = 5_000;
@@ -196,7 +196,11 @@ export class RowWrites {
     const sent: Upsert[] = [];
     for (const upsert of this.#sentOf(upserts, decision)) {
       if (turns.isOver) await turns.next();
-      const here = added.has(upsert) ? undefined : before.get(upsert.keyText);
+      if (added.has(upsert)) {
+        sent.push(this.#options.learnt.insertsNew ? upsert : ofNoList(upsert));
+        continue;
+      }
+      const here = before.get(upsert.keyText);
       sent.push(here === undefined ? upsert : onlyChanges(table, upsert, here.row));
     }
     return { ...decision, sent };

@@ -85,6 +85,14 @@ export function onlyChanges(table: Table, upsert: Upsert, before: Row): Upsert {
   return { ...upsert, update: { ...upsert.update, $set } };
 }
 
+/** The upsert of a row that is not there: a list of another program in its key, which answers for each of its values, is no such row. */
+export function ofNoList(upsert: Upsert): Upsert {
+  const values = Object.entries(upsert.filter);
+  const $not = { $type: "array" };
+  const filter = Object.fromEntries(values.map(([name, $eq]) => [name, { $eq, $not }]));
+  return { ...upsert, filter };
+}
+
 /** True for a record that may be new. */
 export function mayInsert({ refused, refusedIfNew }: Upsert): boolean {
   return refused === undefined && refusedIfNew === undefined;

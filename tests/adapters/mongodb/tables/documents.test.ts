@@ -178,6 +178,18 @@ describe.skipIf(!mongoAvailable)("MongoDB documents", () => {
     expect(names.toSorted()).toEqual(['["b","c"]', '["d","e"]', "x", "y"]);
   });
 
+  it("S-4.2.10 a guarded record whose key is a value in a list is refused, and leaves the list there", async (database) => {
+    const storage = await database.open();
+    const table = await TableUnderTest.prepare(storage, { ...ITEMS, conflict: "newer" });
+    const list = { k: ["b", "c"], at: "2024-01-01T00:00:00", v: 1 };
+    await database.db.collection("items").insertOne({ ...list });
+    const at = "2024-01-02T00:00:00Z";
+    const { failures, changed } = await table.writeWith({}, { k: "b", at, v: 2 }, { k: "d", at });
+    const message = "Another row has the same value in a unique index of the MongoDB collection";
+    expect([failures, changed]).toEqual([[{ index: 0, message }], 1]);
+    expect(await database.db.collection("items").findOne({ v: 1 })).toMatchObject(list);
+  });
+
   it("D-4.6, D-14.5 a document without a key is on pages by time, and nothing else finds it", async (database) => {
     const storage = await database.open();
     const table = await TableUnderTest.prepare(storage, ITEMS);
