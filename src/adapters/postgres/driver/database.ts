@@ -14,7 +14,7 @@ import { MAX_TIMER_MS } from "../../../ports/runtime/runtime.ts";
 import { BodyQueues, Turns } from "../../../ports/runtime/turns.ts";
 import type { Driver, Lines, Parameter } from "./bun-driver.ts";
 import { Failure, hasState, isConflict, isPassing, TimeUp, unavailable } from "./errors.ts";
-import { FORGET_LOCKS, GATHER_TOLD, GATHER_VERSIONS, SCHEMA } from "./schema.ts";
+import { SCHEMA, TIDY } from "./schema.ts";
 import {
   type Beginning,
   type DatabaseSettings,
@@ -33,8 +33,6 @@ const LONGEST_PAUSE_MS = 200;
 const MANY_CONFLICTS = 8;
 /** Time in which the outcome of a commit has to become known. */
 const DOUBT_MS = 5_000;
-/** No body lasts longer, so no lock is older. */
-const LOCKS_MS = 600_000;
 const TIDY_MS = 60_000;
 /** Other programs' processes that have held tables for more than 10 s. */
 const LONG_LOCKS = `
@@ -138,13 +136,7 @@ export class PostgresDatabase {
   /** Tidies in the background; the next time makes up for a failure. */
   #tidy(): void {
     this.#tidyAtMs = this.#deps.clock.monotonicMs() + TIDY_MS;
-    const work = this.step("store.tidy", async (tx) => {
-      await tx.begin();
-      await tx.query(FORGET_LOCKS, [String(tx.nowMs - LOCKS_MS)]);
-      await tx.query(GATHER_VERSIONS);
-      await tx.query(GATHER_TOLD);
-    });
-    work.catch(() => {});
+    this.step("store.tidy", (tx) => tx.script(TIDY)).catch(() => {});
   }
 
   async #run<T>(

@@ -87,11 +87,14 @@ select distinct ${slotOf("name")}, 1 from unnest($1::text[]) as name`;
 
 export const RAISE_EVERYBODY = `insert into repsync._versions (slot, n) values (${EVERYBODY}, 1)`;
 
-/** Sums rows of a slot into one, beside bodies that add rows or sum, too. */
-export const GATHER_VERSIONS = gather("_versions", "n", "sum");
+/** No body lasts longer, so no lock is older. */
+const LOCKS_MS = 600_000;
 
-/** Reduces the times told of a table to the earliest. */
-export const GATHER_TOLD = gather("_told", "at", "min");
+/** Forgets old locks, sums versions of a slot, and keeps the earliest time told of a table, beside bodies that add rows. */
+export const TIDY = `
+delete from repsync._locks where at_ms < extract(epoch from now()) * 1000 - ${LOCKS_MS};
+${gather("_versions", "n", "sum")};
+${gather("_told", "at", "min")}`;
 
 function gather(table: string, column: string, how: "sum" | "min"): string {
   return `
@@ -128,8 +131,6 @@ on conflict (place) do update set at_ms = excluded.at_ms`;
  */
 export const TAKE_TURN = "lock table repsync._turns in row exclusive mode";
 export const TAKE_TURN_ALONE = "lock table repsync._turns in share row exclusive mode";
-
-export const FORGET_LOCKS = "delete from repsync._locks where at_ms < $1::int8";
 
 /** Empty for no names. */
 export function lockNames(names: readonly string[]): Statement[] {
