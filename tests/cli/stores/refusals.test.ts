@@ -84,6 +84,7 @@ onEveryBackend("what restore refuses", (backend) => {
     writeFileSync(path("foreign"), "something else");
     writeFileSync(path("empty"), "");
     writeFileSync(path("cut"), whole.subarray(0, whole.length - 700));
+    writeFileSync(path("half"), whole.subarray(0, whole.length >> 1));
     writeFileSync(path("head"), whole.subarray(0, 17));
     const flipped = Buffer.from(whole);
     const at = backend === SQLITE_FILE ? whole.indexOf(BODY) : whole.length >> 1;
@@ -103,6 +104,7 @@ onEveryBackend("what restore refuses", (backend) => {
       foreign: 2,
       empty: 2,
       cut: 1,
+      half: 1,
       head: 1,
       flipped: 1,
       ".": 2,
@@ -111,6 +113,10 @@ onEveryBackend("what restore refuses", (backend) => {
       const refused = await cli(store, ["restore", path(name)]);
       expect([name, refused.code, refused.stdout]).toEqual([name, code, ""]);
       expect(refused.stderr).toMatch(/^[A-Z"].*[^.]\n$/);
+      if (name !== "half") continue;
+      expect(refused.stderr).toMatch(
+        /^The backup (?:cannot be read: the file is|is) damaged(?:: .*)?\n$/,
+      );
     }
     for (const [format, told] of [
       [1, "The backup has format 1, which repsync 0.1.0 is the last to read\nRestore it with"],

@@ -128,23 +128,26 @@ export function sealedFile(
   return {
     ownFileOf: "sqlite",
     async check(job) {
-      await withBackup(openSqlite, path, checkIsBackup);
+      await withBackup(openSqlite, path, checkIsBackup, UNREAD);
       const bytes = (await stat(path)).size - SEAL_BYTES;
       const seal = await sealOf(path, bytes, job);
       await using file = await open(path, "r");
       const { buffer } = await file.read(Buffer.alloc(SEAL_BYTES), 0, SEAL_BYTES, bytes);
       if (buffer.toString("latin1") !== seal) throw backupDamaged();
-      return await withBackup(openSqlite, path, readContent);
+      return await withBackup(openSqlite, path, readContent, UNREAD);
     },
     dump: () => dumpFile(openSqlite, path, collections),
   };
 }
 
-/** Opens a backup, does the work and closes it. Throws `file_failed` for errors of the driver. */
+const UNREAD = "The backup cannot be read";
+
+/** Opens a backup, does the work and closes it. Throws `file_failed` with the problem for errors of the driver. */
 async function withBackup<T>(
   openSqlite: OpenSqlite,
   path: string,
   work: (connection: OpenConnection) => T | Promise<T>,
+  problem = "The backup failed",
 ): Promise<T> {
   const connection = new OpenConnection(await openSqlite(path));
   try {
@@ -152,7 +155,7 @@ async function withBackup<T>(
   } catch (error) {
     const told = storeError("store_unavailable", connection.driver.resultCode(error), error);
     if (!(told instanceof AppError) || told === error) throw told;
-    const text = told.message.replace("The database is unavailable", "The backup failed");
+    const text = told.message.replace("The database is unavailable", problem);
     throw new AppError("file_failed", text, { cause: error });
   } finally {
     connection.close();
