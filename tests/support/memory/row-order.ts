@@ -1,6 +1,6 @@
 // The order of rows, in the plainest code. D-3.1.
 import { compareDateTimes } from "../../../src/domain/shared/time.ts";
-import { compareUpsertKeys, keyOf } from "../../../src/domain/sync/rows/row-key.ts";
+import { compareKeys } from "../../../src/domain/sync/rows/row-key.ts";
 import { rowTime } from "../../../src/domain/sync/rows/row-time.ts";
 import type { Row, Table } from "../../../src/domain/sync/table/table.ts";
 
@@ -23,7 +23,7 @@ export function compareRows(table: Table, a: Row, b: Row): number {
   const [x, y] = [rowTime(table, a), rowTime(table, b)];
   const byTime =
     x === null || y === null ? Number(x !== null) - Number(y !== null) : compareDateTimes(x, y);
-  return byTime === 0 ? compareUpsertKeys(table, keyOf(table, a), keyOf(table, b)) : byTime;
+  return byTime === 0 ? compareKeys(table, a, b) : byTime;
 }
 
 function firstIndex(sorted: readonly Row[], isBehind: (row: Row) => boolean): number {

@@ -2,7 +2,7 @@
 // are read side by side.
 import { type ClientSession, type Db, type Document, type FindCursor, MinKey } from "mongodb";
 import { compareUtf8 } from "../../../domain/shared/json.ts";
-import { compareUpsertKeys, keyOf } from "../../../domain/sync/rows/row-key.ts";
+import { compareKeys } from "../../../domain/sync/rows/row-key.ts";
 import { zonelessFrom } from "../../../domain/sync/rows/row-time.ts";
 import { hasCode } from "../driver/errors.ts";
 import {
@@ -241,6 +241,5 @@ function comesBefore(layout: TableLayout, a: PlacedDocument, b: PlacedDocument):
   if (order !== 0) return order < 0;
   const { table } = layout;
   const reader = new RowReader(layout, table.keyColumns);
-  const keyIn = ({ bytes }: PlacedDocument) => keyOf(table, reader.read(bytes));
-  return compareUpsertKeys(table, keyIn(a), keyIn(b)) < 0;
+  return compareKeys(table, reader.read(a.bytes), reader.read(b.bytes)) < 0;
 }

@@ -1,7 +1,7 @@
 import { AppError } from "../../../domain/shared/errors.ts";
 import { countOf } from "../../../domain/shared/text.ts";
 import { readCsvField } from "../../../domain/sync/rows/csv-fields.ts";
-import { convertKey, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { convertKey } from "../../../domain/sync/rows/row-key.ts";
 import { requireOwned } from "../../../domain/sync/run/table-owner.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { deleteRow, dropTombstones } from "../../../usecases/sync/pages/delete-rows.ts";
@@ -56,7 +56,7 @@ function readKey(table: Table, values: readonly string[]): Row {
     readCsvField(column, values[i] ?? "", table.files) ?? null,
   ]);
   const key = convertKey(table, Object.fromEntries(given));
-  if (key !== null) return keyRow(table, key);
+  if (key !== null) return key;
   const types = keyColumns.map(({ name, type }) => `${name} (${type})`).join(", ");
   throw new AppError("invalid_request", `No row of "${table.name}" can have this key: ${types}`);
 }

@@ -2,7 +2,7 @@
 import { fieldOf, type JsonObject, type JsonValue } from "../../shared/json.ts";
 import { isOfPeople, type NameFacts, ownedRow } from "../people/name-facts.ts";
 import { type ReadValue, readValueByHand, withNumber } from "../rows/import-value.ts";
-import { convertPosition, isSameValue, keyRow } from "../rows/row-key.ts";
+import { convertPosition, isSameValue } from "../rows/row-key.ts";
 import { changeTime, rowTime } from "../rows/row-time.ts";
 import { type Column, type Row, type Table, timestampColumnOf } from "../table/table.ts";
 import { asStored, shownRow } from "./shown-rows.ts";
@@ -95,8 +95,7 @@ export function readKeyByHand(table: Table, named: JsonObject): Row | null {
   const parts = table.keyColumns.map(
     (column) => [column.name, withNumber(column, fieldOf(named, column.name))] as const,
   );
-  const key = convertPosition(table, Object.fromEntries(parts));
-  return key === null ? null : keyRow(table, key);
+  return convertPosition(table, Object.fromEntries(parts));
 }
 
 /** True when a stored row is still the one that was read. Columns that no page shows do not count. */

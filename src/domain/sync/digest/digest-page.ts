@@ -6,11 +6,12 @@ import { HASH_WORDS, hashText, wordsHex } from "../../shared/text.ts";
 import { convertPosition, keyRow, rowText, type UpsertKey } from "../rows/row-key.ts";
 import type { Row, Table } from "../table/table.ts";
 
+/** A range by keys: rows of key columns alone, in the order of `upsert_key`. */
 export interface DigestRange {
   /** Only rows behind this key; null from the first on. */
-  readonly after: UpsertKey | null;
+  readonly after: Row | null;
   /** Only rows up to this key; null to the last. */
-  readonly through: UpsertKey | null;
+  readonly through: Row | null;
 }
 
 export interface DigestQuery extends DigestRange {
@@ -54,7 +55,7 @@ export interface DigestParameters {
 }
 
 export function digestParameters(query: DigestQuery): DigestParameters {
-  const text = (key: UpsertKey | null) => (key === null ? null : JSON.stringify(key));
+  const text = (key: Row | null) => (key === null ? null : JSON.stringify(Object.values(key)));
   return {
     after: text(query.after),
     through: text(query.through),
@@ -82,7 +83,7 @@ export function readDigestQuery(table: Table, parameters: DigestParameters): Dig
   };
 }
 
-function readKey(table: Table, name: string, text: string | null): UpsertKey | null {
+function readKey(table: Table, name: string, text: string | null): Row | null {
   if (text === null || text === "") return null;
   const values = parseJsonOr(text, null);
   const key =

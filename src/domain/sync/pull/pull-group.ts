@@ -10,9 +10,9 @@
 import { AppError } from "../../shared/errors.ts";
 import type { JsonObject } from "../../shared/json.ts";
 import type { PullPage } from "../rows/page.ts";
-import { compareUpsertKeys, convertKey, type UpsertKey } from "../rows/row-key.ts";
+import { compareKeys, convertKey } from "../rows/row-key.ts";
 import type { RowMemory } from "../rows/row-memory.ts";
-import type { Table } from "../table/table.ts";
+import type { Row, Table } from "../table/table.ts";
 
 /** A page at least this long is not in the order of its keys by accident. */
 const MIN_TRUSTED_ROWS = 12;
@@ -76,7 +76,7 @@ interface Pass {
   /** Offset of the group's first row in it; null until a member has come. */
   start: number | null;
   /** Key of the last member; null when rows are not in the order of their keys. */
-  lastKey: UpsertKey | null;
+  lastKey: Row | null;
   isOrdered: boolean;
 }
 
@@ -267,8 +267,7 @@ function followsOn(
   pass.isOrdered = page.limit >= MIN_TRUSTED_ROWS && isAscending(table, keys);
   if (!pass.isOrdered) return true;
   const [first] = keys;
-  if (pass.lastKey !== null && compareUpsertKeys(table, first ?? [], pass.lastKey) > 0)
-    return false;
+  if (first && pass.lastKey !== null && compareKeys(table, first, pass.lastKey) > 0) return false;
   pass.lastKey = keys.at(-1) ?? null;
   return true;
 }
@@ -284,9 +283,9 @@ function findMembers(
   return { start, end: length === -1 ? times.length : start + length };
 }
 
-function isAscending(table: Table, keys: readonly (UpsertKey | null)[]): boolean {
+function isAscending(table: Table, keys: readonly (Row | null)[]): boolean {
   return keys.every((key, i) => {
     const before = keys[i - 1];
-    return key !== null && (!before || compareUpsertKeys(table, before, key) < 0);
+    return key !== null && (!before || compareKeys(table, before, key) < 0);
   });
 }

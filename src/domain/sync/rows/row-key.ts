@@ -15,7 +15,7 @@ import { holdsDecimals } from "../table/column-types.ts";
 import type { Column, ColumnValue, Row, Table } from "../table/table.ts";
 import { convertFields, isOfType } from "./convert.ts";
 
-/** The values of the key columns, in the order of `upsert_key`. */
+/** The values of the key columns, in the order of `upsert_key`, as digests name keys. */
 export type UpsertKey = readonly ColumnValue[];
 
 export interface RowKey {
@@ -40,16 +40,15 @@ export function recordKey(table: Table, record: JsonValue): JsonObject {
   return Object.fromEntries(table.keyColumns.map(({ name }) => [name, fieldOf(fields, name)]));
 }
 
-/** The key of a record that was sent, as the table would keep it; null for no usable one. */
-export function convertKey(table: Table, record: Row): UpsertKey | null {
-  const { row } = convertFields(table.keyColumns, record);
-  return row === null ? null : keyOf(table, row);
+/** The key columns of a record that was sent, as the table would keep them; null for no usable key. */
+export function convertKey({ keyColumns }: Pick<Table, "keyColumns">, record: Row): Row | null {
+  return convertFields(keyColumns, record).row;
 }
 
 /** As `convertKey`, for a place in the order: keys that are longer than the column allows today count too. */
-export function convertPosition(table: Table, record: Row): UpsertKey | null {
+export function convertPosition(table: Table, record: Row): Row | null {
   const keyColumns = table.keyColumns.map((column) => ({ ...column, maxLength: null }));
-  return convertKey({ ...table, keyColumns }, record);
+  return convertKey({ keyColumns }, record);
 }
 
 export function keyOf(table: Table, row: Row): UpsertKey {
@@ -61,10 +60,10 @@ export function keyRow(table: Table, key: UpsertKey): Row {
   return Object.fromEntries(table.keyColumns.map(({ name }, i) => [name, key[i] ?? null]));
 }
 
-/** Orders two keys by their values, in the order of `keyColumns`: negative, 0 or positive. */
-export function compareUpsertKeys(table: Table, a: UpsertKey, b: UpsertKey): number {
-  for (const [i, column] of table.keyColumns.entries()) {
-    const order = compareValues(column, a[i] ?? null, b[i] ?? null);
+/** Orders two rows by the values of their keys, in the order of `keyColumns`: negative, 0 or positive. */
+export function compareKeys(table: Table, a: Row, b: Row): number {
+  for (const column of table.keyColumns) {
+    const order = compareValues(column, a[column.name] ?? null, b[column.name] ?? null);
     if (order !== 0) return order;
   }
   return 0;

@@ -9,7 +9,7 @@ import {
   type DigestSegment,
 } from "../../../domain/sync/digest/digest-page.ts";
 import {
-  compareUpsertKeys,
+  compareKeys,
   convertPosition,
   keyOf,
   keyRow,
@@ -54,7 +54,7 @@ export class DigestComparison {
   /** False for digests of another form. Throws the `RemotePeerError` of a remote that has none. Neither has counted anything. */
   async run(): Promise<boolean> {
     const columns = this.#table.movedColumns.map(({ name }) => name);
-    let after: UpsertKey | null = null;
+    let after: Row | null = null;
     let asked = this.#ask(null, hasNoDigests);
     for (let pages = 0; ; pages++) {
       const page: DigestPage = await asked;
@@ -62,7 +62,7 @@ export class DigestComparison {
       if (!isAlike && pages === 0) return false;
       if (!isAlike) throw unusable("has begun to digest other columns");
       const end = page.segments.at(-1)?.through ?? null;
-      if (page.hasMore) asked = this.#ask(end);
+      if (page.hasMore) asked = this.#ask(end && keyRow(this.#table, end));
       for (const segment of page.segments) {
         const range = this.#rangeFrom(after, segment.through);
         await this.#compareSegment(range, segment);
@@ -114,7 +114,7 @@ export class DigestComparison {
   async #compareRows(range: DigestRange): Promise<void> {
     let { after } = range;
     let keys = new Set<string>();
-    const leave = (through: UpsertKey | null) => {
+    const leave = (through: Row | null) => {
       if (keys.size > 0) this.#young.push({ range: { after, through }, keys });
       this.#youngRows += keys.size;
       keys = new Set();
@@ -127,7 +127,7 @@ export class DigestComparison {
         keys.add(keyText(this.#table, row));
       } else await this.#count(pair);
       if (this.#youngRows + keys.size < MAX_YOUNG_ROWS) continue;
-      leave(keyOf(this.#table, row));
+      leave(recordKey(this.#table, row));
       await this.#lookAgain();
     }
     leave(range.through);
@@ -163,11 +163,10 @@ export class DigestComparison {
       return new AppError("sync_failed", message);
     });
     const remote = inOrder(table, this.#rowsThere(range), unordered);
-    const orderOf = (a: Row, b: Row) => compareUpsertKeys(table, keyOf(table, a), keyOf(table, b));
     let here = await own.next();
     let there = await remote.next();
     while (!here.done || !there.done) {
-      const order = here.done ? 1 : there.done ? -1 : orderOf(here.value, there.value);
+      const order = here.done ? 1 : there.done ? -1 : compareKeys(table, here.value, there.value);
       yield {
         here: order <= 0 ? (here.value ?? null) : null,
         there: order >= 0 ? (there.value ?? null) : null,
@@ -189,7 +188,7 @@ export class DigestComparison {
   }
 
   /** Asks for digests while the last ones are compared. Awaiting them throws a failure. */
-  #ask(after: UpsertKey | null, passes?: PassesFailure): Promise<DigestPage> {
+  #ask(after: Row | null, passes?: PassesFailure): Promise<DigestPage> {
     const query = { after, through: null, segmentRows: DIGEST_SEGMENT_ROWS, withRecords: false };
     const asked = this.#read(query, passes);
     asked.catch(() => {});
@@ -198,24 +197,24 @@ export class DigestComparison {
 
   /** The last range must reach the end of the query: rows behind it would go uncompared. */
   async #read(query: DigestQuery, passes?: PassesFailure): Promise<DigestPage> {
+    const table = this.#table;
     const { through } = query;
     const page = await this.#remote.readDigest(query, passes);
     const end = page.segments.at(-1)?.through;
-    const isWhole =
-      end === through ||
-      (end && through && compareUpsertKeys(this.#table, end, through) === 0) ||
-      page.hasMore;
-    if (end === undefined || !isWhole) throw unusable("sent digests of another range");
+    const isAtEnd =
+      end && through ? compareKeys(table, keyRow(table, end), through) === 0 : end === through;
+    const isWhole = end !== undefined && (isAtEnd || page.hasMore);
+    if (!isWhole) throw unusable("sent digests of another range");
     return page;
   }
 
   /** In the form of the table here. Throws for a key that does not lead forward: the comparison would never end. */
-  #rangeFrom(after: UpsertKey | null, sent: UpsertKey | null): DigestRange {
+  #rangeFrom(after: Row | null, sent: UpsertKey | null): DigestRange {
     if (sent === null) return { after, through: null };
     const table = this.#table;
     const through = convertPosition(table, keyRow(table, sent));
     if (through === null) throw unusable("sent keys that do not fit this table");
-    const isForward = after === null || compareUpsertKeys(table, after, through) < 0;
+    const isForward = after === null || compareKeys(table, after, through) < 0;
     if (!isForward) throw unordered();
     return { after, through };
   }
@@ -227,11 +226,10 @@ async function* inOrder(
   rows: AsyncIterable<Row>,
   error: () => AppError,
 ): AsyncGenerator<Row, void, undefined> {
-  let last: UpsertKey | null = null;
+  let last: Row | null = null;
   for await (const row of rows) {
-    const key = keyOf(table, row);
-    if (last !== null && compareUpsertKeys(table, last, key) > 0) throw error();
-    last = key;
+    if (last !== null && compareKeys(table, last, row) > 0) throw error();
+    last = row;
     yield row;
   }
 }

@@ -27,7 +27,7 @@ import {
   readDeletedQuery,
   readPageRequest,
 } from "../../../domain/sync/rows/page.ts";
-import { keyOf, keyRow, type UpsertKey } from "../../../domain/sync/rows/row-key.ts";
+import { keyOf } from "../../../domain/sync/rows/row-key.ts";
 import { findTable, type Row, type Table } from "../../../domain/sync/table/table.ts";
 import { requireColumns } from "../../../domain/sync/table/table-schema.ts";
 import type { RowsQuery } from "../../../ports/tables/table-store.ts";
@@ -99,7 +99,7 @@ export async function digestTable(
 
 async function readRecords({ tables }: KeyReaderDeps, table: Table, query: DigestQuery) {
   const { rows: found } = await tables.page(table, {
-    from: rangeOf(table, query),
+    from: { afterKey: query.after, throughKey: query.through },
     limitRows: MAX_DIGEST_RECORDS + 1,
     columns: "sent",
   });
@@ -107,9 +107,8 @@ async function readRecords({ tables }: KeyReaderDeps, table: Table, query: Diges
   const hasMore = found.length > records.length;
   const sum = new DigestSum(table);
   for (const row of records) sum.add(row);
-  const last = records.at(-1);
-  const through = hasMore && last !== undefined ? keyOf(table, last) : query.through;
-  return { segments: [{ through, ...sum.result() }], hasMore, records };
+  const last = hasMore ? (records.at(-1) ?? null) : query.through;
+  return { segments: [{ through: last && keyOf(table, last), ...sum.result() }], hasMore, records };
 }
 
 async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQuery) {
@@ -119,8 +118,8 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
   let last: Row | null = null;
   let segmentRows = 0;
   let rows = 0;
-  const close = (through: UpsertKey | null) => {
-    segments.push({ through, ...sum.result() });
+  const close = (through: Row | null) => {
+    segments.push({ through: through && keyOf(table, through), ...sum.result() });
     sum = new DigestSum(table);
     segmentRows = 0;
   };
@@ -128,7 +127,7 @@ async function readSegments(deps: DigestTableDeps, table: Table, query: DigestQu
     for (const row of chunk) {
       // Closed only when a row follows: the last segment reaches the end of the query.
       if (last !== null && segmentRows === query.segmentRows) {
-        close(keyOf(table, last));
+        close(last);
         const isFull = segments.length >= MAX_DIGEST_SEGMENTS || rows >= MAX_DIGEST_ROWS;
         if (isFull || deps.clock.monotonicMs() >= endMs) return { segments, hasMore: true };
       }
@@ -161,12 +160,10 @@ export async function* rowsByKey(
 async function* chunksByKey(
   deps: KeyReaderDeps,
   table: Table,
-  range: DigestRange,
+  { after, through }: DigestRange,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  const { throughKey, ...start } = rangeOf(table, range);
-  let { afterKey } = start;
-  for (;;) {
-    const from = { afterKey, throughKey };
+  for (let afterKey = after; ; ) {
+    const from = { afterKey, throughKey: through };
     const query: RowsQuery = { from, limitRows: READ_ROWS, columns: "sent" };
     const { rows } = await deps.tables.page(table, query);
     yield rows;
@@ -174,11 +171,4 @@ async function* chunksByKey(
     afterKey = rows.at(-1) ?? null;
     await deps.timer.sleep(0);
   }
-}
-
-function rangeOf(table: Table, { after, through }: DigestRange) {
-  return {
-    afterKey: after === null ? null : keyRow(table, after),
-    throughKey: through === null ? null : keyRow(table, through),
-  };
 }

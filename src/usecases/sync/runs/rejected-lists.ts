@@ -9,7 +9,7 @@ import {
 } from "../../../domain/shared/list-query.ts";
 import { formatMs } from "../../../domain/shared/time.ts";
 import { shownRow } from "../../../domain/sync/by-hand/shown-rows.ts";
-import { convertPosition, keyRow } from "../../../domain/sync/rows/row-key.ts";
+import { convertPosition } from "../../../domain/sync/rows/row-key.ts";
 import { columnsNow } from "../../../domain/sync/run/compare-schemas.ts";
 import type { RejectedItem, RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { findTable, type Table } from "../../../domain/sync/table/table.ts";
@@ -162,7 +162,7 @@ async function readRow(
   const table = registry.get(entry.table);
   const key = table === undefined ? null : convertPosition(table, entry.key);
   if (table === undefined || key === null) return null;
-  const [row = null] = await tables.byKeys(table, [keyRow(table, key)], "page");
+  const [row = null] = await tables.byKeys(table, [key], "page");
   return row;
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { rawNumber } from "../../../../src/domain/shared/json.ts";
-import { compareUpsertKeys, convertKey, rowKey } from "../../../../src/domain/sync/rows/row-key.ts";
+import { compareKeys, convertKey, rowKey } from "../../../../src/domain/sync/rows/row-key.ts";
 import type { ColumnValue } from "../../../../src/domain/sync/table/table.ts";
 import { makeTable } from "../../../support/rows/make-table.ts";
 
@@ -21,8 +21,8 @@ test.each<[Parameters<typeof tableBy>[0], ColumnValue[]]>([
 ])("D-3.1 %s keys are in their order", (type, values) => {
   const table = tableBy(type);
   const shuffled = values.toReversed();
-  expect(shuffled.sort((a, b) => compareUpsertKeys(table, [a], [b]))).toEqual(values);
-  for (const value of values) expect(compareUpsertKeys(table, [value], [value])).toBe(0);
+  expect(shuffled.sort((a, b) => compareKeys(table, { c: a }, { c: b }))).toEqual(values);
+  for (const value of values) expect(compareKeys(table, { c: value }, { c: value })).toBe(0);
 });
 
 test("D-3.1 the first column that differs decides", () => {
@@ -30,13 +30,13 @@ test("D-3.1 the first column that differs decides", () => {
     upsert_key: ["a", "b"],
     columns: { a: { type: "text" }, b: { type: "bigint" } },
   });
-  expect(compareUpsertKeys(table, ["x", "10"], ["x", "9"])).toBeGreaterThan(0);
-  expect(compareUpsertKeys(table, ["w", "10"], ["x", "9"])).toBeLessThan(0);
+  expect(compareKeys(table, { a: "x", b: "10" }, { a: "x", b: "9" })).toBeGreaterThan(0);
+  expect(compareKeys(table, { a: "w", b: "10" }, { a: "x", b: "9" })).toBeLessThan(0);
 });
 
 test("a record's key is converted as a push converts it; one that cannot be used is null", () => {
   const table = tableBy("bigint");
-  expect(convertKey(table, { c: 7 })).toEqual(["7"]);
+  expect(convertKey(table, { c: 7 })).toEqual({ c: "7" });
   expect(convertKey(table, { c: null })).toBe(null);
   expect(convertKey(table, {})).toBe(null);
   expect(rowKey(table, { c: 7, other: 1 }).columns).toEqual({ c: "7" });
