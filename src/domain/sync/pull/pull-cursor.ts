@@ -25,20 +25,9 @@ import {
   checkGrowth,
   NOTHING_BROUGHT,
   noteRecords,
+  type PullProgress,
   walkGroup,
 } from "./pull-group.ts";
-
-/** The state of a pull that its parts share. */
-interface PullProgress {
-  readonly table: Table;
-  readonly pageRows: number;
-  /** What the last page brought. */
-  brought: BroughtRecords;
-  /** Every row before this timestamp, as received, has been brought; null while there is none. */
-  seenUpTo: string | null;
-  /** Rows that are expected to come; null while nothing is known. */
-  expectedRows: number | null;
-}
 
 /** What a page brings: records to apply, in order. */
 interface AcceptedPage extends BroughtRecords {
@@ -105,6 +94,7 @@ export class PullCursor {
     this.#next = this.#asking.next({ page, times });
     const { brought, seenUpTo, expectedRows } = pull;
     this.#arrivedRows += brought.records.length - brought.repeated;
+    checkGrowth(this.#arrivedRows, expectedRows);
     const totalRows = expectedRows === null ? null : Math.max(expectedRows, this.#arrivedRows);
     return { ...brought, seenUpTo, totalRows, isDone: this.#next.done === true };
   }
@@ -148,22 +138,14 @@ function* readOrdered(pull: PullProgress, from: string, thenRows = 0): Asking {
   let since = from;
   /** The rows at `since` that have been brought. */
   let boundary = new RowMemory();
-  let firstTotal: number | null = null;
-  let arrivedRows = 0;
   const moveTo = (time: string) => {
     since = time;
     boundary = new RowMemory();
   };
-  const bring = (brought: BroughtRecords) => {
-    pull.brought = brought;
-    arrivedRows += brought.records.length;
-    checkGrowth(arrivedRows, firstTotal ?? 0);
-  };
   function* ask(offset: number): Asking<ArrivedPage> {
     const arrived = yield { since, offset, limit: pageRows };
     checkTimes(arrived.times, since);
-    firstTotal ??= arrived.page.total;
-    pull.expectedRows ??= firstTotal + thenRows;
+    pull.expectedRows ??= arrived.page.total + thenRows;
     return arrived;
   }
   for (let hasMore = true; hasMore; ) {
@@ -173,11 +155,9 @@ function* readOrdered(pull: PullProgress, from: string, thenRows = 0): Asking {
     pull.seenUpTo = since;
     if (page.hasMore && times.at(-1) === start) {
       const isMember = (time: string | null) => time === start;
-      const group = { table, isMember, label: `of the time ${since}`, lastFrom: null };
-      const { last, end, isEndSure } = yield* walkGroup(
-        { ...group, seen: boundary, ask, bring },
-        arrived,
-      );
+      const label = `of the time ${since}`;
+      const group = { isMember, label, lastFrom: null, seen: boundary, ask };
+      const { last, end, isEndSure } = yield* walkGroup(pull, group, arrived);
       const beyond = last.records[end];
       if (!isEndSure) moveTo(justAfter(since));
       else if (beyond !== undefined) moveTo(sentTime(table, beyond));
@@ -185,7 +165,7 @@ function* readOrdered(pull: PullProgress, from: string, thenRows = 0): Asking {
     } else {
       const again = times.filter((time) => time === start).length;
       const { records, repeated } = noteRecords(boundary, table, page.records.slice(0, again), 1);
-      bring({ records: [...records, ...page.records.slice(again)], repeated });
+      pull.brought = { records: [...records, ...page.records.slice(again)], repeated };
       const last = page.records.at(-1);
       if (last !== undefined && times.at(-1) !== start) moveTo(sentTime(table, last));
       const latest = page.records.filter((_, i) => times[i] === times.at(-1));
@@ -210,16 +190,12 @@ function* readGroup(pull: PullProgress, lastFrom: number | null): Asking<string 
     pull.expectedRows ??= arrived.page.total;
     return arrived;
   }
-  const { last, end, isEndSure } = yield* walkGroup({
-    table,
+  const { last, end, isEndSure } = yield* walkGroup(pull, {
     isMember: (time) => isWhole || time === null,
     label: isWhole ? `of "${table.name}"` : "without a timestamp",
     lastFrom,
     seen: new RowMemory(),
     ask,
-    bring(brought) {
-      pull.brought = brought;
-    },
   });
   const beyond = last.records[end];
   if (beyond === undefined) return null;

@@ -49,8 +49,19 @@ export interface BroughtRecords {
 
 export const NOTHING_BROUGHT: BroughtRecords = { records: [], repeated: 0 };
 
-interface Group {
+/** The state of a pull that its parts share. */
+export interface PullProgress {
   readonly table: Table;
+  readonly pageRows: number;
+  /** What the last page brought. */
+  brought: BroughtRecords;
+  /** Every row before this timestamp, as received, has been brought; null while there is none. */
+  seenUpTo: string | null;
+  /** Rows that are expected to come; null while nothing is known. */
+  expectedRows: number | null;
+}
+
+interface Group {
   /** True for a record's canonical time when the record belongs to the group. */
   isMember(time: string | null): boolean;
   /** Names the group in messages, such as `without a timestamp`. */
@@ -60,7 +71,6 @@ interface Group {
   /** Rows seen before, as `noteRecords` notes them; the group adds its own. */
   readonly seen: RowMemory;
   ask(offset: number): Asking<ArrivedPage>;
-  bring(brought: BroughtRecords): void;
 }
 
 /** The end of a group that has been seen whole. */
@@ -82,20 +92,19 @@ interface Pass {
 
 /** Reads a group; `first` is a page of it that has arrived already. */
 export function* walkGroup(
-  { table, isMember, label, lastFrom, seen, ask, bring }: Group,
+  pull: PullProgress,
+  { isMember, label, lastFrom, seen, ask }: Group,
   first: ArrivedPage | null = null,
 ): Asking<GroupEnd> {
+  const { table } = pull;
   const rows = new GroupRows(table, seen);
   const walk = new GroupWalk(lastFrom ?? 0, label);
   const again = (earlierRows = 0) => {
     rows.beginPass();
     walk.again(earlierRows);
   };
-  let firstTotal: number | null = null;
   for (let arrived = first ?? (yield* ask(walk.offset)); ; arrived = yield* ask(walk.offset)) {
     const { page, times } = arrived;
-    firstTotal ??= page.total;
-    checkGrowth(seen.size, firstTotal);
     const { pass } = walk;
     const { start, end } = findMembers(times, isMember);
     if (start === end) {
@@ -104,7 +113,7 @@ export function* walkGroup(
       const groupRows = walk.offset - (pass.start ?? walk.offset);
       if (isBehind && page.hasMore) {
         walk.offset += page.records.length;
-        checkGrowth(walk.offset - walk.begin, firstTotal);
+        checkGrowth(walk.offset - walk.begin, pull.expectedRows);
       } else if (isBehind || walk.offset === 0) return { last: page, end: 0, isEndSure: true };
       else if (page.limit === 1 && groupRows > 0 && rows.isComplete(groupRows, [])) {
         return { last: page, end: 0, isEndSure: false };
@@ -118,7 +127,7 @@ export function* walkGroup(
     pass.start ??= walk.offset + start;
     const hasGap = !followsOn(table, pass, page, members);
     if (table.timestampColumn === null) rows.expect(page.total);
-    bring(rows.note(members));
+    pull.brought = rows.note(members);
     const groupRows = walk.offset + end - pass.start;
     if (isLate) again(page.limit);
     else if (hasGap) walk.stepBack(page);
@@ -246,12 +255,13 @@ export function isEndless(rows: number, expected: number): boolean {
   return rows > MAX_GROWTH * expected + MIN_GROWTH_ROWS;
 }
 
-/** Throws `remote_invalid` for rows without end. */
-export function checkGrowth(rows: number, firstTotal: number): void {
-  if (!isEndless(rows, firstTotal)) return;
+/** Throws `remote_invalid` for rows without end; null where none are expected. */
+export function checkGrowth(rows: number, expectedRows: number | null): void {
+  const expected = expectedRows ?? 0;
+  if (!isEndless(rows, expected)) return;
   throw new AppError(
     "remote_invalid",
-    `The remote sent ${rows} rows, far more than the ${firstTotal} it reported, and does not stop`,
+    `The remote sent ${rows} rows, far more than the ${expected} it reported, and does not stop`,
   );
 }
 
