@@ -210,10 +210,9 @@ function sentTime(table: Table, record: JsonObject): string {
 
 /** A page from a timestamp on must be in order, and hold nothing older. */
 function checkTimes(times: readonly (string | null)[], since: string): void {
-  const start = parseDateTime(since);
-  const isOlder = (time: string | null) =>
-    time === null || start === null || compareDateTimes(time, start) < 0;
-  if (times.some(isOlder)) {
+  const [first] = times;
+  const isOlder = first && compareDateTimes(first, parseDateTime(since) ?? "") < 0;
+  if (isOlder || times.includes(null)) {
     throw disordered(`rows older than the since "${since}" it was asked for`);
   }
   checkOrder(times);
