@@ -169,7 +169,7 @@ class Decision<Arriving extends ArrivingRecord> {
     const record = this.#stamped(arriving, here);
     if (record === null) return;
     const deletedAt = this.#tombstones.get(text);
-    if (deletedAt !== undefined && this.#keepsOut(record)) {
+    if (deletedAt !== undefined && this.#keepsOut(record, deletedAt)) {
       this.#done.kept.push(index);
       this.#list(text, { key: row, deletedAt });
     } else if (here !== undefined && this.#isNewer(here.time, record.time)) {
@@ -181,10 +181,8 @@ class Decision<Arriving extends ArrivingRecord> {
   }
 
   /** With the guard a tombstone keeps out a row that is not later. */
-  #keepsOut({ keyText: text, time }: Arriving): boolean {
-    const deletedAt = this.#tombstones.get(text);
-    if (deletedAt === undefined || this.#rule.conflict !== "newer") return false;
-    return !this.#outlives(time, deletedAt);
+  #keepsOut({ time }: Arriving, deletedAt: string): boolean {
+    return this.#rule.conflict === "newer" && !this.#outlives(time, deletedAt);
   }
 
   /** The record with its time; null for one that is not to be written. */
