@@ -68,14 +68,15 @@ export class Findings {
     missingHere: [],
     missingThere: [],
   };
-  /** Rows of which the owner's version stays, which are no differences; at the end those that a repair kept, too. D-8.1. */
-  readonly #kept = new KeptRows();
+  /** Rows of which the owner's version stays, which are no differences, and those that a repair keeps. D-8.1. */
+  readonly #kept: KeptRows;
   /** Rows that are left out, as their people are erased here. D-8.2. */
   #erased = 0;
 
   constructor(remote: RemoteTable, repair: Repair | null, watch: CompareWatch) {
     this.#remote = remote;
     this.#repair = repair;
+    this.#kept = repair?.kept ?? new KeptRows();
     this.#watch = watch;
     this.#aheadLimit = aheadLimit(remote.run.deps.clock.nowMs());
   }
@@ -107,7 +108,7 @@ export class Findings {
 
   async finish(): Promise<CompareResult> {
     const kept = this.#kept;
-    const repaired = await this.#repair?.finish(kept);
+    const repaired = await this.#repair?.finish();
     const isTold = repaired !== undefined || kept.count > 0;
     return {
       ...this.#counts,

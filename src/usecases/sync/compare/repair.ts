@@ -43,7 +43,8 @@ export class Repair {
   readonly #ends: readonly RepairEnd[];
   readonly #aheadLimit: string;
   #waiting = 0;
-  readonly #kept = new KeptRows();
+  /** Rows that stay as they are. */
+  readonly kept = new KeptRows();
 
   constructor(table: Table, plan: RepairPlan, ends: readonly RepairEnd[], nowMs: number) {
     this.#table = table;
@@ -61,23 +62,19 @@ export class Repair {
   async add(pair: RowPair, key: JsonObject): Promise<void> {
     const target = this.#targetOf(pair);
     if (target === "here" || target === "there") this.#enqueue(target, pair, key);
-    else if (target !== null) this.#kept.add([{ key, reason: target }]);
+    else if (target !== null) this.kept.add([{ key, reason: target }]);
     if (this.#waiting >= REPAIR_ROWS) await this.#flush();
   }
 
-  /**
-   * Resolves to the number of rows changed or removed, and adds those that stayed to `kept`. Throws `sync_failed` when more would be
-   * removed than allowed.
-   */
-  async finish(kept: KeptRows): Promise<number> {
+  /** Resolves to the number of rows changed or removed. Throws `sync_failed` when more would be removed than allowed. */
+  async finish(): Promise<number> {
     await this.#flush();
     let repaired = 0;
     for (const end of this.#ends) {
-      await end.settle(this.#kept);
+      await end.settle(this.kept);
       await end.removeQueued();
       repaired += end.changed;
     }
-    kept.add(this.#kept.examples, this.#kept.count);
     return repaired;
   }
 
@@ -109,9 +106,9 @@ export class Repair {
     const present = target === "here" ? pair.here : pair.there;
     if (wanted === null) end.queueRemoval(key, present as Row);
     else if (present !== null && !end.wouldChange(present, wanted)) {
-      this.#kept.add([{ key, reason: "update_columns" }]);
+      this.kept.add([{ key, reason: "update_columns" }]);
     } else if (present !== null && end.keeps(present, wanted)) {
-      this.#kept.add([{ key, reason: "newer" }]);
+      this.kept.add([{ key, reason: "newer" }]);
     } else {
       end.queueWrite({ row: wanted, key, present });
       this.#waiting++;
@@ -120,7 +117,7 @@ export class Repair {
 
   async #flush(): Promise<void> {
     this.#waiting = 0;
-    for (const end of this.#ends) await end.writeQueued(this.#kept);
+    for (const end of this.#ends) await end.writeQueued(this.kept);
   }
 }
 
