@@ -128,6 +128,11 @@ export class RemoteTable {
     return learned.rowsOf(address, `${of} of ${this.table.name}`, otherwise);
   }
 
+  /** The size of the first page or batch of rows. */
+  firstSize(of: Bundle): BatchSize {
+    return new BatchSize(this.run.deps.maxPageRows, this.rowsAtOnce(of, FIRST_BATCH_ROWS));
+  }
+
   /** Notes a number of rows that was too large or took too long. */
   learnTooMany(of: Bundle, rows: number): void {
     const { address, learned } = this.run.remote;
@@ -247,7 +252,7 @@ export async function* recordsFrom(
     since === null
       ? PullCursor.begin(table, null, maxPageRows)
       : PullCursor.beginSince(table, since, maxPageRows);
-  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
+  const size = remote.firstSize("page");
   for (let isDone = false; !isDone; ) {
     const pulled = await askPage(remote, cursor, size);
     const accepted = cursor.accept(pulled.page);

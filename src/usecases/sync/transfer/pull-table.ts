@@ -1,14 +1,12 @@
 // A pull: page by page, the rows here, the marker behind them and what was refused in one commit. D-4.5, D-7.1, D-7.7.
 import { assert, isAppError } from "../../../domain/shared/errors.ts";
 import type { JsonObject } from "../../../domain/shared/json.ts";
-import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { FIRST_TIME_MS } from "../../../domain/shared/time.ts";
 import { peopleOf } from "../../../domain/sync/people/arrivals.ts";
 import { isLeftOut, isOfPeople, personOf } from "../../../domain/sync/people/name-facts.ts";
 import { PullCursor } from "../../../domain/sync/pull/pull-cursor.ts";
 import { convertPulled, placeOfRefused } from "../../../domain/sync/rows/convert.ts";
 import { aheadLimit, formatLike, rowTime } from "../../../domain/sync/rows/row-time.ts";
-import { BatchSize } from "../../../domain/sync/run/pacing.ts";
 import type { Rejection } from "../../../domain/sync/run/rejections.ts";
 import { bothChanges, isNoChange } from "../../../domain/sync/run/remote-memory.ts";
 import type { Row } from "../../../domain/sync/table/table.ts";
@@ -40,7 +38,7 @@ export async function pullTable(transfer: Transfer): Promise<void> {
   const writer = new RecordWriter(transfer, await TableRejections.open(transfer));
   const exchange = await openExchange(transfer, markers);
   const retried = await retryRejected(writer);
-  const size = new BatchSize(maxPageRows, remote.rowsAtOnce("page", FIRST_BATCH_ROWS));
+  const size = remote.firstSize("page");
   const isTimelessFirst = handshake.schema !== null;
   const cursor = PullCursor.begin(table, markers.start, maxPageRows, isTimelessFirst);
   let isCounted = false;

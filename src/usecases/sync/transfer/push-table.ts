@@ -1,11 +1,10 @@
 // A push: rows from the marker on, batch by batch, without those that went or came as they are. D-4.6, D-7.1.
-import { FIRST_BATCH_ROWS } from "../../../domain/shared/limits.ts";
 import { compareDateTimes, parseDateTime } from "../../../domain/shared/time.ts";
 import { keyText } from "../../../domain/sync/rows/row-key.ts";
 import { rowTimeText } from "../../../domain/sync/rows/row-time.ts";
 import { addedColumns, requireMoved } from "../../../domain/sync/run/compare-schemas.ts";
 import { ExchangedRows } from "../../../domain/sync/run/exchanged-rows.ts";
-import { BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
+import { type BatchSize, rowsThatFit } from "../../../domain/sync/run/pacing.ts";
 import type { RejectedRecord } from "../../../domain/sync/run/rejections.ts";
 import { bothChanges } from "../../../domain/sync/run/remote-memory.ts";
 import type { RemoteRows } from "../../../domain/sync/run/remote-rows.ts";
@@ -87,7 +86,7 @@ async function beginPush(transfer: Transfer, only: RejectedRecord | null = null)
     markers,
     rejections: await TableRejections.open(transfer, only),
     exchanged: await openExchanged(transfer, markers),
-    size: new BatchSize(deps.maxPageRows, remote.rowsAtOnce("batch", FIRST_BATCH_ROWS)),
+    size: remote.firstSize("batch"),
     there: null,
     isLeftOver: false,
   };
