@@ -26,14 +26,17 @@ export class ToldReport extends ImportReport {
     }
   }
 
-  /** Tells how far an import came that failed. */
-  tellHowFar(output: Output): void {
+  /** Tells how far an import came that failed. `isAppending`: the file numbers its rows anew each time. */
+  tellHowFar(output: Output, isAppending: boolean): void {
     const { written, lastLine } = this.counts;
     if (lastLine === 0) return;
     const done = this.isDryRun ? "read" : "written";
+    const again =
+      isAppending && !this.isDryRun
+        ? "the whole file again would add them once more: import the rest alone"
+        : "importing the file again is safe";
     output.tellError(
-      `${countOf(written, "row")} ${done}, up to line ${formatCount(lastLine)}, before this failure; ` +
-        "importing the file again is safe",
+      `${countOf(written, "row")} ${done}, up to line ${formatCount(lastLine)}, before this failure; ${again}`,
     );
   }
 

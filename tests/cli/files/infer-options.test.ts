@@ -118,6 +118,13 @@ describe("tables infer and import", () => {
     expect((await cli("import", "sales", "out.csv")).stdout).toBe(
       "sales: 4 rows imported: 4 same\n",
     );
+    file("cut.json", '[{"city":"Bari","n":4},{"ci');
+    const cut = await cli("import", "sales", "cut.json", "--append");
+    expect([cut.code, cut.stderr]).toEqual([
+      1,
+      "1 row written, up to line 1, before this failure; the whole file again would add them once more: import the rest alone\n" +
+        "Line 1: the file ends inside the JSON array\n",
+    ]);
   });
 
   test("D-14.1 of a file with numbers of its own infer names the rows that an import fails", async () => {

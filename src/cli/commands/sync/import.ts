@@ -202,7 +202,7 @@ async function importFile(
     );
   } catch (error) {
     report.tellProblems(output);
-    report.tellHowFar(output);
+    report.tellHowFar(output, options.append === true);
     output.addToFailure(report.result());
     throw error;
   }
