@@ -9,15 +9,16 @@ export class Failure extends Error {
   readonly state: string | null;
   /** The client's code; null where there is none. */
   readonly code: string | null;
-  /** The broken constraint of the table; null for other failures. */
+  /** The broken constraint of the table, or its column that may not be null; null for other failures. */
   readonly rule: string | null;
 
   constructor(error: unknown) {
-    const { errno, code, constraint } = error as Record<string, unknown>;
+    const { errno, code, constraint, column } = error as Record<string, unknown>;
+    const rule = constraint ?? column;
     super(error instanceof Error ? error.message : String(error));
     this.state = typeof errno === "string" && /^[0-9A-Z]{5}$/.test(errno) ? errno : null;
     this.code = typeof code === "string" ? code : null;
-    this.rule = typeof constraint === "string" ? constraint : null;
+    this.rule = typeof rule === "string" ? rule : null;
   }
 }
 
@@ -64,7 +65,7 @@ export function refusalText(failure: Failure, isRemoval = false): string {
   const named = rule === null ? "" : ` "${rule}"`;
   if (state === "23505")
     return `another row has the same values, which ${named.trim() || "an index"} forbids`;
-  if (state === "23502") return "a column of the table may not be null";
+  if (state === "23502") return `the column${named} of the table may not be null`;
   if (state === "23503" && isRemoval) return `a row of another table names it${named}`;
   if (state === "23503") return `the row of another table that it names is not there${named}`;
   if (state === "54000") return "its key is too long for an index of PostgreSQL";

@@ -65,7 +65,7 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
       const { changed, failures } = await writeTo(storage, table, asWrites(rows));
       expect([changed, failures]).toEqual([
         1,
-        [{ index: 1, message: "a column of the table may not be null" }],
+        [{ index: 1, message: 'the column "extra" of the table may not be null' }],
       ]);
       expect(await allOf(sql, "select id::int4, k, v::int4, extra from items")).toEqual([
         [1, "a", 2, "of the application"],
