@@ -37,6 +37,18 @@ onConsole("an open page", (backend) => {
     expect(await page.getByText("The service cannot be reached").count()).toBe(0);
   });
 
+  test("D-9.4.11 a page whose file did not come is asked for again by itself", async () => {
+    const { page, expectGood } = await openFor(backend, "root", "/console/usage", [GONE]);
+    await expectPage(page, "Usage");
+    await page.context().setOffline(true);
+    await page.getByRole("link", { name: "Tables", exact: true }).click();
+    await page.getByText("This page of the console could not be loaded").waitFor();
+    await expectGood();
+    await page.context().setOffline(false);
+    await page.getByRole("link", { name: "Import a file" }).waitFor({ timeout: 15_000 });
+    expect(await page.getByText("could not be loaded").count()).toBe(0);
+  });
+
   test("D-9.4.11 a service that did not say who is signed in is asked again by itself", async () => {
     const { page, expectGood } = await openFor(backend, "ana", "/console/consents", [
       /status of 503/,

@@ -71,8 +71,10 @@ function page(
 const MAX_WAIT_MS = 30_000;
 
 const GONE = new RequestError(0, {
+  // Where the service was away, another attempt helps; where it was replaced, none does.
+  code: "unreachable",
   detail: "This page of the console could not be loaded",
-  hint: "Load the page again: the service may have been replaced by another version",
+  hint: "Check that the service runs. It may have been replaced by another version: then load the page again",
 });
 
 /** Rejects when the wait is over. */
