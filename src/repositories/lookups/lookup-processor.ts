@@ -161,8 +161,9 @@ export class LookupProcessor {
     const usages = await this.#usages.read(tx, { log, callers: asking, unanswered });
     for (const lost of unanswered) usages.get(lost.accountId)?.giveBack(lost);
     const { charges, counted } = this.#charge(tx, asking, usages);
-    const { outcomes, entries, uses } = decideBatch(resolved, { nowMs, subjectOf, charges });
-    for (const use of uses) usages.get(use.accountId)?.noteUse(use, nowMs);
+    const { outcomes, entries } = decideBatch(resolved, { nowMs, subjectOf, charges });
+    const byAccount = Map.groupBy(entries, ({ accountId }) => accountId);
+    for (const [accountId, own] of byAccount) usages.get(accountId)?.noteUse(own, nowMs);
     // Calls are given back only where the head moves too, so that a later batch can tell whether they were.
     if (entries.length === 0) {
       const corrected = [...usages.values()].map((usage) => usage.corrected(nowMs));

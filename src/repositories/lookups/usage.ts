@@ -2,8 +2,8 @@
 // document holds month and calls, so charges of an account come one after the other. Calls of the last minute are packed in buckets
 // of two to three bytes; a full page of two KiB is a document of its own, which a batch reads only where it needs it.
 import {
-  type AccountUse,
   type CallHistory,
+  type CountedCall,
   type KeyUse,
   lastUses,
   NO_HISTORY,
@@ -187,8 +187,8 @@ export class AccountUsage {
     this.month = { ...month, used: Math.max(0, month.used - counted.calls) };
   }
 
-  noteUse(use: AccountUse, nowMs: number): void {
-    const { passed, ...history } = withUse(this.#history, use, nowMs);
+  noteUse(calls: readonly CountedCall[], nowMs: number): void {
+    const { passed, ...history } = withUse(this.#history, calls, nowMs);
     this.#history = history;
     this.#passed = passed;
   }

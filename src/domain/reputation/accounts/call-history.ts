@@ -15,13 +15,10 @@ export interface KeyUse {
   readonly minute: number;
 }
 
-export interface AccountUse {
-  readonly accountId: string;
-  /** Calls that count against the limits, 1 or more. */
-  calls: number;
-  /** Calls among these that were answered 403 or 404. */
-  denied: number;
-  readonly keyIds: Set<string>;
+/** A call that counts against the limits; a denied one was answered 403 or 404. */
+export interface CountedCall {
+  readonly keyId: string;
+  readonly decision: "allowed" | "denied";
 }
 
 interface DayCalls {
@@ -39,18 +36,19 @@ export const KEPT_DAYS = 31;
 const KEPT_KEYS = 100;
 const DATE_CHARS = "YYYY-MM-DD".length;
 
-/** Adds the calls of a batch. `passed` are the last uses of keys that the history has no room for any more. */
+/** Adds the calls of a batch, 1 or more. `passed` are the last uses of keys that the history has no room for any more. */
 export function withUse(
   { days, keys }: CallHistory,
-  use: AccountUse,
+  calls: readonly CountedCall[],
   nowMs: number,
 ): CallHistory & { readonly passed: readonly KeyUse[] } {
+  const used = new Set(calls.map(({ keyId }) => keyId));
   const minute = Math.floor(nowMs / MINUTE_MS);
-  const others = readKeys(keys).filter(({ keyId }) => !use.keyIds.has(keyId));
-  const all = [...others, ...Array.from(use.keyIds, (keyId) => ({ keyId, minute }))];
+  const others = readKeys(keys).filter(({ keyId }) => !used.has(keyId));
+  const all = [...others, ...Array.from(used, (keyId) => ({ keyId, minute }))];
   const kept = all.slice(-KEPT_KEYS).map(({ keyId, minute }) => `${keyId}@${minute}`);
   return {
-    days: addCalls(days, use, nowMs),
+    days: addCalls(days, calls, nowMs),
     keys: kept.join(),
     passed: all.slice(0, -KEPT_KEYS),
   };
@@ -74,13 +72,14 @@ export function lastUses(
   return new Map(uses.map(({ keyId, minute }) => [keyId, formatMs(minute * MINUTE_MS)]));
 }
 
-function addCalls(text: string, { calls, denied }: AccountUse, nowMs: number): string {
+function addCalls(text: string, calls: readonly CountedCall[], nowMs: number): string {
+  const denied = calls.filter(({ decision }) => decision === "denied").length;
   const today = dateOf(nowMs);
   const oldest = dateOf(nowMs - (KEPT_DAYS - 1) * DAY_MS);
   // A day later than today is one of a clock that was wrong.
   const kept = readDays(text).filter(({ date }) => date >= oldest && date <= today);
   const before = kept.at(-1)?.date === today ? kept.pop() : undefined;
-  const now = [today, (before?.calls ?? 0) + calls, (before?.denied ?? 0) + denied].join(":");
+  const now = `${today}:${(before?.calls ?? 0) + calls.length}:${(before?.denied ?? 0) + denied}`;
   return [...kept.map((day) => `${day.date}:${day.calls}:${day.denied}`), now].join();
 }
 

@@ -1,7 +1,6 @@
 // Decides a batch of lookups from what was read for it, as if they came one after the other. D-5.8.
 import type { JsonObject } from "../../shared/json.ts";
 import { type ApiKeyValidity, apiKeyStatus } from "../accounts/api-key.ts";
-import type { AccountUse } from "../accounts/call-history.ts";
 import type { MeterCharge, Quotas } from "../accounts/call-meter.ts";
 import {
   type Consent,
@@ -11,7 +10,6 @@ import {
 } from "../accounts/consent.ts";
 import type { EffectiveLimits } from "../accounts/plan.ts";
 import type { AuditEntry } from "../audit/audit-chain.ts";
-import { isPublicProfile } from "../score/profile.ts";
 
 /** The 503 of a lookup that took long and is no longer current. D-8.3. */
 export const CHANGED_DURING_LOOKUP = "A right changed while the lookup was under way";
@@ -78,14 +76,15 @@ interface CallerFacts<Caller extends LookupCaller> {
   readonly callerOf: (keyHash: string) => Caller | null;
 }
 
-type ResolvedCall =
-  | {
-      readonly call: LookupCall;
-      readonly caller: LookupCaller;
-      /** Calls of the account before this one in the batch. */
-      readonly index: number;
-    }
-  | Extract<LookupOutcome, { kind: "key_refused" }>;
+/** A call with a good key. */
+interface AdmittedCall {
+  readonly call: LookupCall;
+  readonly caller: LookupCaller;
+  /** Calls of the account before this one in the batch. */
+  readonly index: number;
+}
+
+type ResolvedCall = AdmittedCall | Extract<LookupOutcome, { kind: "key_refused" }>;
 
 /** An account with its calls in a batch. */
 export interface Asking<Caller extends LookupCaller> {
@@ -112,8 +111,6 @@ interface DecidedBatch {
   readonly outcomes: readonly LookupOutcome[];
   /** The audit entries of the answered calls, in their order. */
   readonly entries: readonly AuditEntry[];
-  /** The answered calls by account. D-8.11. */
-  readonly uses: readonly AccountUse[];
 }
 
 /** Finds the caller of every call, refuses bad keys, and counts the calls of each account. */
@@ -139,8 +136,9 @@ export function decideBatch(
   resolved: readonly ResolvedCall[],
   { nowMs, subjectOf, charges }: DecisionFacts,
 ): DecidedBatch {
+  // With all three digits, as stores order records by this text.
+  const at = new Date(nowMs).toISOString();
   const entries: AuditEntry[] = [];
-  const uses = new Map<string, AccountUse>();
   const outcomes = resolved.map((one): LookupOutcome => {
     if ("kind" in one) return one;
     const { caller, call, index } = one;
@@ -151,12 +149,11 @@ export function decideBatch(
       return { kind: "limited", problem, quotas: charge.quotasAfter(charge.admitted), nowMs };
     }
     const subject = subjectOf(call.username);
-    const decision = decideLookup(call, caller, subject, nowMs);
-    entries.push(decision.entry);
-    noteUse(uses, caller, decision);
+    const decision = decideLookup(call, subject, nowMs);
+    entries.push(entryOf(at, one, subject, decision));
     return { kind: "answered", decision, subject, quotas: charge.quotasAfter(index + 1), nowMs };
   });
-  return { outcomes, entries, uses: [...uses.values()] };
+  return { outcomes, entries };
 }
 
 /** True where callers and people at a later moment give the answer again, by the same consent; refusals tell of nobody. D-8.3. */
@@ -168,22 +165,10 @@ export function isStillGiven(
   if (outcome?.kind !== "answered") return true;
   const caller = callerOf(call.keyHash);
   if (caller === null || keyProblem(caller, nowMs) !== null) return false;
-  const { code, entry } = outcome.decision;
-  const again = decideLookup(call, caller, subjectOf(call.username), nowMs);
+  const { code, consentId } = outcome.decision;
+  const again = decideLookup(call, subjectOf(call.username), nowMs);
   // A person who has taken an erased name gives another consent.
-  return again.code === code && again.entry.consentId === entry.consentId;
-}
-
-function noteUse(
-  uses: Map<string, AccountUse>,
-  { accountId, key }: LookupCaller,
-  { code }: LookupDecision,
-): void {
-  const begin = () => ({ accountId, calls: 0, denied: 0, keyIds: new Set<string>() });
-  const use = uses.getOrInsertComputed(accountId, begin);
-  use.calls++;
-  if (code !== null) use.denied++;
-  use.keyIds.add(key.id);
+  return again.code === code && again.consentId === consentId;
 }
 
 /** Why a caller may not ask now; null when it may. D-5.8, D-8.8. */
@@ -195,7 +180,7 @@ function keyProblem(caller: LookupCaller | null, nowMs: number): KeyProblem | nu
 }
 
 export interface LookupSubject {
-  /** The row of `profiles`; null when there is none. */
+  /** The row of `profiles`; null when there is none, or it is hidden. D-6.2. */
   readonly profile: JsonObject | null;
   readonly accounts: readonly JsonObject[];
   /** The consents that were not ended; expired ones may be among them. */
@@ -207,35 +192,39 @@ export interface LookupSubject {
 interface LookupDecision {
   /** Null when allowed. */
   readonly code: "profile_not_found" | "consent_required" | null;
-  readonly entry: AuditEntry;
+  /** The consent that allows it; else null. */
+  readonly consentId: number | null;
 }
 
-/** Key and limits are good. A hidden profile is answered like a missing one. D-5.8, D-6.2. */
+/** Key and limits are good. D-5.8. */
 function decideLookup(
-  { endpoint, requestId }: LookupCall,
-  { accountId, key }: LookupCaller,
-  subject: LookupSubject,
+  { endpoint }: LookupCall,
+  { profile, consents }: LookupSubject,
   nowMs: number,
 ): LookupDecision {
-  const isThere = subject.profile !== null && isPublicProfile(subject.profile);
-  const consent = isThere ? findCoveringConsent(subject.consents, endpoint, nowMs) : null;
-  const refusal = isThere ? "consent_required" : "profile_not_found";
-  const code = consent === null ? refusal : null;
+  if (profile === null) return { code: "profile_not_found", consentId: null };
+  const consent = findCoveringConsent(consents, endpoint, nowMs);
+  if (consent === null) return { code: "consent_required", consentId: null };
+  return { code: null, consentId: consent.id };
+}
+
+function entryOf(
+  at: string,
+  { call: { endpoint, requestId }, caller: { accountId, key } }: AdmittedCall,
+  { subjectHmac }: LookupSubject,
+  { code, consentId }: LookupDecision,
+): AuditEntry {
   return {
+    at,
+    requestId,
+    accountId,
+    keyId: key.id,
+    endpoint,
+    purpose: ownPurpose(endpoint),
+    subjectHmac,
+    consentId,
+    decision: code === null ? "allowed" : "denied",
     code,
-    entry: {
-      // With all three digits, as stores order records by this text.
-      at: new Date(nowMs).toISOString(),
-      requestId,
-      accountId,
-      keyId: key.id,
-      endpoint,
-      purpose: ownPurpose(endpoint),
-      subjectHmac: subject.subjectHmac,
-      consentId: consent?.id ?? null,
-      decision: code === null ? "allowed" : "denied",
-      code,
-      status: code === null ? 200 : code === "consent_required" ? 403 : 404,
-    },
+    status: code === null ? 200 : code === "consent_required" ? 403 : 404,
   };
 }

@@ -10,7 +10,10 @@ const NOON_MS = Date.parse("2026-03-01T12:00:30Z");
 const DAY_MS = 86_400_000;
 
 function use(calls: number, denied: number, ...keyIds: string[]) {
-  return { accountId: "a", calls, denied, keyIds: new Set(keyIds) };
+  return Array.from({ length: calls }, (_, n) => ({
+    keyId: keyIds[n % keyIds.length] ?? "",
+    decision: n < denied ? ("denied" as const) : ("allowed" as const),
+  }));
 }
 
 describe("call history", () => {
