@@ -40,21 +40,15 @@ import type { OwnedCaller } from "./lookup-reader.ts";
 const MAX_LEAD_MS = 5_000;
 
 export class Usage extends Repository {
-  /** The calls of an account so far, on all instances. */
+  /** The calls of an account so far, on all instances, and their history (D-8.11). */
   async read(username: string, { callsPerMinute }: EffectiveLimits) {
     return await this.reading("usage.read", async (at) => {
-      const usage = new AccountUsage(await findUsage(at, username), at.nowMs);
+      const stored = await findUsage(at, username);
+      const usage = new AccountUsage(stored, at.nowMs);
       const [pages] = await at.read({ from: LOOKUP_LOG, keys: usage.pages(callsPerMinute) });
       usage.settle(pages);
-      return { reading: usage.reading(callsPerMinute), nowMs: usage.atMs };
-    });
-  }
-
-  /** The history of an account's calls. D-8.11. */
-  async history(username: string): Promise<CallHistory> {
-    return await this.reading("usage.history", async (at) => {
-      const { days, keys } = (await findUsage(at, username)) ?? NO_HISTORY;
-      return { days, keys };
+      const history: CallHistory = stored ?? NO_HISTORY;
+      return { reading: usage.reading(callsPerMinute), history, nowMs: usage.atMs };
     });
   }
 

@@ -77,22 +77,24 @@ export function limitTests(harness: ReputationHarness): void {
   );
 
   timed(
-    "D-8.11 history() has the answered calls by day, and the last use of each key",
+    "D-8.11 the history has the answered calls by day, and the last use of each key",
     async (parts, store) => {
       const scene = new Scene(parts, store);
       const { hash, id } = await makeCaller(scene, { plan: "enterprise", callsPerMonth: 6 });
       const other = await scene.giveKey("caller");
       const unused = await scene.giveKey("caller");
-      expect(callsByDay(await parts.usage.history("caller"), store.nowMs()).length).toBe(31);
+      const limits = { callsPerMinute: 30, callsPerMonth: null };
+      const historyOf = async (name: string) => (await parts.usage.read(name, limits)).history;
+      expect(callsByDay(await historyOf("caller"), store.nowMs()).length).toBe(31);
       await scene.enrol("ana");
       await scene.consent("ana");
       const to = (keyHash: string, username: string) => ({ keyHash, username });
       await scene.lookUpMany([to(hash, "ana"), to(hash, "x"), to(other.hash, "ana")]);
-      expect(await parts.usage.history("ana")).toEqual({ days: "", keys: "" });
+      expect(await historyOf("ana")).toEqual({ days: "", keys: "" });
       await store.advance(DAY_MS + 90_000);
       await scene.lookUpMany([to(hash, "ana"), to(hash, "ana"), to(hash, "x")]);
       expect(wordOf(await scene.lookUp(other.hash, "ana"))).toBe("quota_exceeded");
-      const history = await parts.usage.history("caller");
+      const history = await historyOf("caller");
       expect(callsByDay(history, store.nowMs()).slice(-3)).toEqual([
         { date: "2026-02-28", calls: 0, denied: 0 },
         { date: "2026-03-01", calls: 3, denied: 1 },

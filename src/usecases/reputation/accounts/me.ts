@@ -31,9 +31,9 @@ import { wrongCredentials } from "./sessions.ts";
 /** The use of an account's limits, and its calls by day. */
 export async function readUsage(deps: AccountDeps, account: Account) {
   const limits = effectiveLimits(account);
-  const { reading, nowMs } = await deps.usage.read(account.username, limits);
+  const { reading, history, nowMs } = await deps.usage.read(account.username, limits);
   const { quotasAfter } = chargeCalls(reading, { calls: 0, limits, nowMs });
-  const days = callsByDay(await deps.usage.history(account.username), nowMs);
+  const days = callsByDay(history, nowMs);
   const quotas = quotasAfter(0);
   return { ...usageBody(account.plan, quotas, reading.blockingMs, nowMs), days };
 }
