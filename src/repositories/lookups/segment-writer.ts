@@ -2,10 +2,9 @@
 // over all records would change in another place with every lookup, at several times the price of a record.
 import type { AuditRecord, ChainTip } from "../../domain/reputation/audit/audit-chain.ts";
 import {
-  addNames,
-  emptyFilter,
   INDEX_SHAPE,
   type IndexShape,
+  makeFilter,
 } from "../../domain/reputation/audit/name-filter.ts";
 import { DAY_MS } from "../../domain/shared/time.ts";
 import type { DocumentStore, Reader, Transaction } from "../../ports/documents.ts";
@@ -28,8 +27,11 @@ export const MAX_SEGMENT_SPAN_MS = 3_600_000;
 const OPEN_MS = DAY_MS;
 const BLOCKS_AT_ONCE = 16;
 
-/** A segment that is not kept yet. Its filter grows in place. */
-type Growing = Required<Omit<SegmentDocument, "number">>;
+/** A segment that is not kept yet. */
+interface Growing extends Omit<SegmentDocument, "number" | "filter"> {
+  /** Grows in place. */
+  readonly names: Set<string>;
+}
 
 /** Indexes what one process appends, and what others have left. */
 export class SegmentWriter extends Repository {
@@ -144,8 +146,9 @@ export class SegmentWriter extends Repository {
 
   async #put(tx: Transaction, tail: TailDocument, due: readonly Growing[]): Promise<void> {
     const index = await readIndex(tx);
-    for (const [i, segment] of due.entries()) {
-      tx.put(SEGMENTS, { number: index.segments + i, ...segment });
+    for (const [i, { names, ...segment }] of due.entries()) {
+      const filter = makeFilter(names, this.#shape);
+      tx.put(SEGMENTS, { number: index.segments + i, ...segment, filter });
     }
     tx.put(AUDIT, { ...index, segments: index.segments + due.length });
     tx.put(LOOKUP_LOG, { ...tail, indexedSeq: due.at(-1)?.lastSeq ?? tail.indexedSeq });
@@ -206,10 +209,12 @@ function withBlock(
   const seq = Number(first?.seq);
   const chainId = first?.chainId ?? "";
   const fits = segment !== undefined && !isWhole(segment, shape) && isNear(segment, at);
-  const begun = { firstSeq: seq, firstAt: at, lastAt: at };
-  const before = fits ? segment : { ...begun, filter: emptyFilter(shape) };
-  const names = records.flatMap(({ subjectHmac, accountId }) => [subjectHmac, accountId]);
-  addNames(before.filter, new Set(names.map(String)), shape);
+  const begun = { firstSeq: seq, firstAt: at, lastAt: at, names: new Set<string>() };
+  const before = fits ? segment : begun;
+  const { names } = before;
+  for (const { subjectHmac, accountId } of records) {
+    names.add(String(subjectHmac)).add(String(accountId));
+  }
   const times = [before.firstAt, before.lastAt, at].sort();
   return {
     chainId,
@@ -217,7 +222,7 @@ function withBlock(
     lastSeq: seq + records.length - 1,
     firstAt: times.at(0) ?? at,
     lastAt: times.at(-1) ?? at,
-    filter: before.filter,
+    names,
   };
 }
 

@@ -31,15 +31,13 @@ export function filterBits(name: string, { filterBits: size }: IndexShape): read
   return Array.from({ length: BITS_OF_NAME }, (_, i) => Math.abs(first + i * step) % size);
 }
 
-export function emptyFilter({ filterBits: size }: IndexShape): Uint8Array {
-  return new Uint8Array(size / 8);
-}
-
 /** Texts that are no such names, of damaged records, are left out. */
-export function addNames(filter: Uint8Array, names: Iterable<string>, shape: IndexShape): void {
+export function makeFilter(names: Iterable<string>, shape: IndexShape): Uint8Array {
+  const filter = new Uint8Array(shape.filterBits / 8);
   for (const name of names) {
     if (/^[0-9a-f]{16}/.test(name)) for (const bit of filterBits(name, shape)) setBit(filter, bit);
   }
+  return filter;
 }
 
 export function hasBits(filter: Uint8Array, bits: readonly number[]): boolean {

@@ -1,13 +1,11 @@
 import { describe, expect, test } from "bun:test";
 import {
-  addNames,
   commonBits,
-  emptyFilter,
   filterBits,
   hasBits,
   INDEX_SHAPE,
-  type IndexShape,
   joinSlices,
+  makeFilter,
   sliceFilters,
 } from "../../../../src/domain/reputation/audit/name-filter.ts";
 import { SEED } from "../../../support/seed.ts";
@@ -17,12 +15,6 @@ const SHAPE = { segmentRecords: 4, segmentsAtOnce: 1, filterBits: 256, groupSize
 
 function randomName(random: SeededRandom): string {
   return Array.from({ length: 64 }, () => random.int(0, 15).toString(16)).join("");
-}
-
-function makeFilter(names: readonly string[], shape: IndexShape): Uint8Array {
-  const filter = emptyFilter(shape);
-  for (const name of names) addNames(filter, [name], shape);
-  return filter;
 }
 
 describe("filters of names", () => {
