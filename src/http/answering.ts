@@ -16,15 +16,8 @@ import type { Lifecycle } from "../usecases/operations/health.ts";
 import { endIfUnread } from "./bodies.ts";
 import type { ReplyTools } from "./description.ts";
 import { failureReply } from "./errors.ts";
-import {
-  type BrowserSettings,
-  Exchange,
-  isConsolePath,
-  isHealthPath,
-  isReputationPath,
-} from "./exchange.ts";
+import { type BrowserSettings, Exchange, isHealthPath, isReputationPath } from "./exchange.ts";
 import { addCorsHeaders } from "./guards/browser.ts";
-import { addConsoleHeaders } from "./page-security.ts";
 
 export interface AnsweringDeps {
   readonly clock: Clock;
@@ -79,7 +72,6 @@ export class Answering {
       return failure;
     });
     exchange.end();
-    if (isConsolePath(path)) addConsoleHeaders(reply);
     addCorsHeaders(reply, exchange);
     // Bun sets it, except in replies to HEAD.
     if (request.method === "HEAD") reply.headers.set("Date", new Date(clock.nowMs()).toUTCString());

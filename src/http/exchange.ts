@@ -2,6 +2,7 @@ import { orElse } from "../domain/shared/errors.ts";
 import { plainHost } from "../domain/shared/text.ts";
 import type { ConnectionInfo } from "../ports/http/http.ts";
 import type { Ids } from "../ports/runtime/runtime.ts";
+import { CONSOLE_HEADERS } from "./page-security.ts";
 
 export interface BrowserSettings {
   /** Name of the session cookie; under TLS `__Host-` stands before it. D-8.6. */
@@ -83,6 +84,7 @@ export class Exchange {
   replyHeaders(): Record<string, string> {
     const headers: Record<string, string> = { "X-Request-Id": this.requestId };
     if (isPrivatePath(this.path)) headers["Cache-Control"] = "private, no-store";
+    else if (isConsolePath(this.path)) Object.assign(headers, CONSOLE_HEADERS);
     return headers;
   }
 
@@ -139,6 +141,6 @@ export function isPrivatePath(path: string): boolean {
 }
 
 /** True for paths with the headers of D-9.2. */
-export function isConsolePath(path: string): boolean {
+function isConsolePath(path: string): boolean {
   return path === "/console" || path.startsWith("/console/");
 }

@@ -8,13 +8,11 @@ const HEADERS = {
 };
 const INLINE_SCRIPT = /<script(?![^>]*\bsrc=)[^>]*>([\s\S]*?)<\/script>/g;
 
-/** Exactly that of D-9.2. */
-const CONSOLE_POLICY = policyOf({ script: "'self'", style: "'self'", font: "'self'" });
-
-export function addConsoleHeaders(reply: Response): void {
-  for (const [name, value] of Object.entries(HEADERS)) reply.headers.set(name, value);
-  reply.headers.set("Content-Security-Policy", CONSOLE_POLICY);
-}
+/** Of every reply below `/console`. The policy is exactly that of D-9.2. */
+export const CONSOLE_HEADERS = {
+  ...HEADERS,
+  "Content-Security-Policy": policyOf({ script: "'self'", style: "'self'", font: "'self'" }),
+};
 
 /** Adds its headers to a page or script. A page runs files of this service and its own inline scripts, and stands in no frame. */
 export async function secured(reply: Response, digest: Digest): Promise<Response> {
