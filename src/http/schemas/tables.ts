@@ -73,12 +73,8 @@ export const OverviewSchema = model("Overview", {
   }),
 });
 
-/** An object, whose contents the rules of the registry check. */
-const TableEntry = checked<JsonObject>(
-  { type: "object", description: "The table as the registry file has it: docs/tables.schema.json" },
-  isObject,
-  "Must be an object",
-);
+/** The rules of the registry check its contents. */
+const TableEntry = fields("The table as the registry file has it: docs/tables.schema.json");
 
 export const TableRequestSchema = model("TableRequest", { entry: TableEntry });
 
@@ -110,11 +106,9 @@ export const TableListSchema = model("TableList", {
   ),
 });
 
-const Entry = Type.Unsafe<object>({ type: "object", additionalProperties: true });
-
 export const GuessSchema = model("TableGuess", {
   table: Text,
-  entry: nullable(Entry, {
+  entry: nullable(object(), {
     description:
       "For the registry, by docs/tables.schema.json; null where nothing identifies a row",
   }),
@@ -144,13 +138,10 @@ export const RowListSchema = model("RowList", {
   }),
 });
 
-function isObject(value: unknown): boolean {
-  return isJsonObject(value as JsonValue | undefined);
-}
-
 function fields(description: string) {
   const schema = { type: "object", additionalProperties: true, description };
-  return checked<JsonObject>(schema, isObject, "Must be a JSON object");
+  const fits = (value: unknown) => isJsonObject(value as JsonValue | undefined);
+  return checked<JsonObject>(schema, fits, "Must be a JSON object");
 }
 
 const Force = Type.Optional(
