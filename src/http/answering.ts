@@ -13,7 +13,7 @@ import {
   type Tracing,
 } from "../ports/runtime/tracing.ts";
 import type { Lifecycle } from "../usecases/operations/health.ts";
-import { endIfUnread } from "./bodies.ts";
+import { hasArrived } from "./bodies.ts";
 import type { ReplyTools } from "./description.ts";
 import { failureReply } from "./errors.ts";
 import { type BrowserSettings, Exchange, isHealthPath, isReputationPath } from "./exchange.ts";
@@ -77,9 +77,10 @@ export class Answering {
     if (request.method === "HEAD") reply.headers.set("Date", new Date(clock.nowMs()).toUTCString());
     const durationMs = clock.monotonicMs() - startedAtMs;
     this.#count(exchange, { method: request.method, route, status: reply.status }, durationMs);
-    if (exchange.connection.endsUnread !== true) {
-      await endIfUnread(reply, request, { timer, elapsedMs: durationMs });
-    }
+    const isWhole =
+      exchange.connection.endsUnread === true ||
+      (await hasArrived(request, timer, REPLY_DEADLINE_MS - durationMs));
+    if (!isWhole) reply.headers.set("Connection", "close");
     if (isTaken) lifecycle.end();
     return reply;
   }

@@ -6,12 +6,7 @@ import { joinBytes } from "../domain/shared/bytes.ts";
 import { ERROR_KINDS } from "../domain/shared/error-kinds.ts";
 import { AppError, type InputProblem, refuse } from "../domain/shared/errors.ts";
 import { isJsonObject, type JsonValue, parseJson } from "../domain/shared/json.ts";
-import {
-  LINGER_BYTES,
-  LINGER_MS,
-  MAX_API_BODY_BYTES,
-  REPLY_DEADLINE_MS,
-} from "../domain/shared/limits.ts";
+import { LINGER_BYTES, LINGER_MS, MAX_API_BODY_BYTES } from "../domain/shared/limits.ts";
 import { cutText } from "../domain/shared/text.ts";
 import { type FromWire, fromWire } from "../domain/shared/wire-names.ts";
 import type { Timer } from "../ports/runtime/runtime.ts";
@@ -91,7 +86,7 @@ export async function readRequestBody(
   const chunks: Uint8Array[] = [];
   let receivedBytes = 0;
   try {
-    // `endIfUnread` reads the rest of a larger body.
+    // `hasArrived` reads the rest of a larger body.
     for await (const chunk of request.body.values({ preventCancel: true })) {
       receivedBytes += chunk.length;
       if (receivedBytes > maxBytes) throw tooLarge(maxBytes, hint);
@@ -118,19 +113,10 @@ export function hasBody({ headers }: Request): boolean {
 }
 
 /**
- * Lets a reply end its connection where the request's body has not arrived whole; before, the rest is read and dropped until the
- * reply is due. `elapsedMs`: the time since the request. Never rejects.
+ * False where the request's body has not arrived whole: the reply has to end its connection. The rest is read and dropped, for
+ * `waitMs` at most. Never rejects.
  */
-export async function endIfUnread(
-  reply: Response,
-  request: Request,
-  { timer, elapsedMs }: { readonly timer: Timer; readonly elapsedMs: number },
-): Promise<void> {
-  if (await hasArrived(request, timer, REPLY_DEADLINE_MS - elapsedMs)) return;
-  reply.headers.set("Connection", "close");
-}
-
-async function hasArrived(request: Request, timer: Timer, waitMs: number): Promise<boolean> {
+export async function hasArrived(request: Request, timer: Timer, waitMs: number): Promise<boolean> {
   const { body } = request;
   // The body of a GET cannot be read.
   if (body === null) return !hasBody(request);
