@@ -117,8 +117,7 @@ function asFound(dumped: DumpedTable, { found, isForeign }: Layout): readonly Du
 async function lastNumberOf(tx: ServerTransaction, layout: Layout): Promise<number> {
   const { numbered } = layout;
   if (numbered === null) return 0;
-  const text = `select coalesce(pg_sequence_last_value(${layout.sequence(numbered)}), 0)`;
-  return Number(await tx.first(text));
+  return Number(await tx.first(`select pg_sequence_last_value(${layout.sequence(numbered)})`));
 }
 
 /** Adds the deletes that have no place yet, as they get the next places. */

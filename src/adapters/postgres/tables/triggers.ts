@@ -284,7 +284,7 @@ begin
     exception when sqlstate 'RS001' then null;
     end;
   end if;
-  if ${IS_CAUSED} and tg_op = 'UPDATE' then repsync_empties := ${empties}; end if;
+  if ${IS_CAUSED} then repsync_empties := ${empties}; end if;
   select greatest(case when repsync_empties then 'epoch' else repsync_now end, max(seen.at) + interval '1 microsecond') into new.${at}
     from (${seen.join(" union all ")}) as seen where seen.at <= repsync_ahead;
   if repsync_empties then insert into repsync._told (slot, at) values (${slot}, new.${at}); end if;
