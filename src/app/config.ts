@@ -1,20 +1,18 @@
 // Reads the environment once, reports all problems at once, and shows no secret. D-1.3.
 
-import { refuse, systemReason } from "../domain/shared/errors.ts";
+import { refuse } from "../domain/shared/errors.ts";
 import { readSampling, type Sampling } from "../domain/shared/sampling.ts";
 import { nearestWord, plainHost } from "../domain/shared/text.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
-import { readOwnRegistry, unreadText } from "./registry-text.ts";
-import { httpUrl, type Setting, type ValueOf } from "./setting-forms.ts";
+import { readOwnRegistry } from "./registry-text.ts";
+import { httpUrl, type ReadFile, type Setting, textOfFile, type ValueOf } from "./setting-forms.ts";
 import { SETTINGS } from "./settings.ts";
 import { findStore } from "./stores.ts";
 import { readTlsFiles, type TlsFiles } from "./tls-files.ts";
 
 /** Environment variables by name; an empty one counts as not set. */
 export type Environment = Readonly<Record<string, string | undefined>>;
-
-type ReadFile = (path: string) => string;
 
 /** The address and the secret of alerts. D-10.12. */
 interface Webhook {
@@ -61,7 +59,7 @@ const KNOWN = [...NAMES, ...FILE_NAMES.map((name) => `${name}_FILE`)].sort();
 /** Names of other programs that resemble a setting. */
 const OF_OTHERS: readonly string[] = ["SSL_CERT_FILE"];
 
-/** `readFile` gives a file's text, or throws. `machineAddresses`: of its network. Throws `invalid_request` with all problems. */
+/** `machineAddresses`: of its network. Throws `invalid_request` with all problems. */
 export function readConfig(
   given: Environment,
   readFile: ReadFile,
@@ -98,13 +96,9 @@ function readSecretFiles(env: Environment, readFile: ReadFile, problems: string[
       problems.push(`${name} and ${name}_FILE must not both be set`);
       continue;
     }
-    try {
-      // Editors end a file with a line feed.
-      values[name] = readFile(path).replace(/\r?\n$/, "");
-    } catch (error) {
-      const reason = systemReason(error);
-      problems.push(`${name}_FILE: the file ${JSON.stringify(path)} cannot be read: ${reason}`);
-    }
+    const text = textOfFile(`${name}_FILE`, path, readFile, problems);
+    // Editors end a file with a line feed.
+    if (text !== null) values[name] = text.replace(/\r?\n$/, "");
   }
   return values;
 }
@@ -215,13 +209,8 @@ function readTables(
   problems: string[],
 ): Registry {
   if (path === null) return readRegistry(undefined, lagSeconds);
-  let text: string;
-  try {
-    text = readFile(path);
-  } catch (error) {
-    problems.push(unreadText(path, error));
-    return new Map();
-  }
+  const text = textOfFile("SYNC_TABLES", path, readFile, problems);
+  if (text === null) return new Map();
   const read = readOwnRegistry(path, text, lagSeconds);
   problems.push(...read.problems);
   return read.registry ?? new Map();

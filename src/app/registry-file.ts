@@ -7,13 +7,8 @@ import { AppError } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
 import type { NewTable, RegistrySource, RegistryText } from "../ports/files.ts";
-import {
-  readOwnRegistry,
-  registryText,
-  tablesText,
-  unreadText,
-  withTables,
-} from "./registry-text.ts";
+import { readOwnRegistry, registryText, tablesText, withTables } from "./registry-text.ts";
+import { unreadText } from "./setting-forms.ts";
 import { createFile, unwritable, writeText } from "./write-file.ts";
 
 export class RegistryFile implements RegistrySource {
@@ -34,7 +29,7 @@ export class RegistryFile implements RegistrySource {
     try {
       return this.#parse(path, await readFile(path, "utf8"));
     } catch (error) {
-      return { text: null, registry: null, problems: [unreadText(path, error)] };
+      return { text: null, registry: null, problems: [unreadText("SYNC_TABLES", path, error)] };
     }
   }
 

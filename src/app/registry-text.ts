@@ -12,7 +12,7 @@ import {
   printParseErrorCode,
   stripComments,
 } from "jsonc-parser";
-import { AppError, isAppError, systemReason } from "../domain/shared/errors.ts";
+import { AppError, isAppError } from "../domain/shared/errors.ts";
 import { readRegistry } from "../domain/sync/table/registry.ts";
 import type { TableEntry } from "../domain/sync/table/registry-schema.ts";
 import type { Registry } from "../domain/sync/table/table.ts";
@@ -107,11 +107,6 @@ export function readOwnRegistry(
     return `SYNC_TABLES: ${subject}${problemText(problem)}`;
   });
   return { registry, problems: told };
-}
-
-/** The problem of a file of SYNC_TABLES that cannot be read. */
-export function unreadText(path: string, error: unknown): string {
-  return `SYNC_TABLES: the file "${path}" cannot be read: ${systemReason(error)}`;
 }
 
 /** Throws `invalid_request` with every problem that the file has, or would have. */

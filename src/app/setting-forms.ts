@@ -1,6 +1,6 @@
 // The forms of values of settings. D-1.3.
 import { Cron } from "croner";
-import { orElse } from "../domain/shared/errors.ts";
+import { orElse, systemReason } from "../domain/shared/errors.ts";
 
 /** Reads a value, and tells its problem in words that follow the name; then the returned value is not used. */
 export type Form<Value> = (text: string, tell: (problem: string) => void) => Value;
@@ -37,6 +37,29 @@ export function setting<Value, Facts extends SettingFacts>(
   facts: Facts,
 ): Setting<Value> & Facts {
   return { ...facts, name, form };
+}
+
+/** The problem of a setting that names a file which cannot be read. */
+export function unreadText(name: string, path: string, error: unknown): string {
+  return `${name}: the file ${JSON.stringify(path)} cannot be read: ${systemReason(error)}`;
+}
+
+/** Gives a file's text, or throws. */
+export type ReadFile = (path: string) => string;
+
+/** The text of the file that a setting names; null, with a problem, where it cannot be read. */
+export function textOfFile(
+  name: string,
+  path: string,
+  readFile: ReadFile,
+  problems: string[],
+): string | null {
+  try {
+    return readFile(path);
+  } catch (error) {
+    problems.push(unreadText(name, path, error));
+    return null;
+  }
 }
 
 /** The least length of keys for HMAC-SHA-256. D-8.7. */

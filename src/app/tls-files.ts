@@ -3,6 +3,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { createSecureContext } from "node:tls";
 import { orElse } from "../domain/shared/errors.ts";
+import { type ReadFile, textOfFile } from "./setting-forms.ts";
 
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/gs;
 const NO_CERTIFICATE = "holds no certificate in PEM form, or a damaged one";
@@ -19,7 +20,7 @@ export interface TlsFiles {
 /** Reads both files; null where none is set. A problem names setting and path, and no content. */
 export function readTlsFiles(
   { tlsCertFile, tlsKeyFile }: Record<"tlsCertFile" | "tlsKeyFile", string | null>,
-  readFile: (path: string) => string,
+  readFile: ReadFile,
   problems: string[],
 ): TlsFiles | null {
   if (tlsCertFile === null && tlsKeyFile === null) return null;
@@ -27,14 +28,13 @@ export function readTlsFiles(
     problems.push("TLS_CERT_FILE and TLS_KEY_FILE must be set together");
     return null;
   }
+  const certificate = textOfFile("TLS_CERT_FILE", tlsCertFile, readFile, problems);
+  const key = textOfFile("TLS_KEY_FILE", tlsKeyFile, readFile, problems);
   const ofKey = `TLS_KEY_FILE: the file ${JSON.stringify(tlsKeyFile)}`;
-  const certificate = orElse(null, () => readFile(tlsCertFile));
-  const key = orElse(null, () => readFile(tlsKeyFile));
   const expiresAtMs = certificate === null ? null : endOfFirst(certificate);
-  const keyProblem = key === null ? "cannot be read" : problemOfKey(key);
-  if (expiresAtMs === null) {
-    const what = certificate === null ? "cannot be read" : NO_CERTIFICATE;
-    problems.push(`TLS_CERT_FILE: the file ${JSON.stringify(tlsCertFile)} ${what}`);
+  const keyProblem = key === null ? null : problemOfKey(key);
+  if (certificate !== null && expiresAtMs === null) {
+    problems.push(`TLS_CERT_FILE: the file ${JSON.stringify(tlsCertFile)} ${NO_CERTIFICATE}`);
   }
   if (keyProblem !== null) problems.push(`${ofKey} ${keyProblem}`);
   if (certificate === null || key === null || expiresAtMs === null || keyProblem !== null) {

@@ -267,7 +267,7 @@ test("D-10.6 problems of the files are exit code 2, and an expired certificate i
   const ended = await runProcess([...BUN, MAIN], { folder, env: missing });
   expect(ended).toMatchObject({ code: 2, stdout: "" });
   expect(ended.stderr).toBe(
-    'repsync cannot start; the configuration has these problems:\n- TLS_KEY_FILE: the file "nowhere.key" cannot be read\n.env.example describes the settings\n',
+    'repsync cannot start; the configuration has these problems:\n- TLS_KEY_FILE: the file "nowhere.key" cannot be read: there is no such file or folder\n.env.example describes the settings\n',
   );
   const service = await startService({ folder, env });
   expect(await subjectOf(service)).toBe("expired");

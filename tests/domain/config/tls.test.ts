@@ -47,8 +47,8 @@ describe("problems", () => {
   test.each<[what: string, certificate: string, key: string, problem: RegExp]>([
     ["one alone", certificateFile, "", /^TLS_CERT_FILE and TLS_KEY_FILE must be set together$/],
     ["the other alone", "", keyFile, /^TLS_CERT_FILE and TLS_KEY_FILE must be set together$/],
-    ["no file", "/no/where", keyFile, /^TLS_CERT_FILE: the file "\/no\/where" cannot be read$/],
-    ["a folder", certificateFile, folderOfThatName, /^TLS_KEY_FILE: the file .* cannot be read$/],
+    ["no file", "/no/where", keyFile, /^TLS_CERT_FILE: the file "\/no\/where" cannot be read: /],
+    ["a folder", certificateFile, folderOfThatName, /^TLS_KEY_FILE: the file .* cannot be read: /],
     ["no PEM", fileOf("1", "Dear diary"), keyFile, RegExp(`^TLS_CERT_FILE: .*" ${noCertificate}$`)],
     ["an empty file", fileOf("2", ""), keyFile, RegExp(`^TLS_CERT_FILE: .*" ${noCertificate}$`)],
     ["a damaged one", fileOf("3", damaged), keyFile, RegExp(`^TLS_CERT_FILE: .* ${noCertificate}`)],
