@@ -48,10 +48,8 @@ interface CommittedPush {
   readonly records: readonly JsonValue[];
   readonly failures: readonly RecordFailure[];
   readonly integrity: Integrity;
-  /** Absent of a push without the guard. D-7.2. */
-  readonly guarded?: { readonly kept: number; readonly erased: number };
-  /** Absent of a push that neither guards nor overwrites. D-7.11. */
-  readonly changed?: number;
+  /** The counts that this kind of push tells beside; absent for none. D-7.2, D-7.11. */
+  readonly told?: Pick<PushResult, "kept" | "changed" | "erased">;
   /** Null or absent of a push without tombstones. D-7.6. */
   readonly deletes?: PushedDeletes | null;
 }
@@ -64,7 +62,7 @@ interface PushedDeletes {
 
 /** Records that neither failed nor were left out count as upserted. Errors of `deleted` come last. D-3.6, D-7.6. */
 export function pushedResult(table: Table, push: CommittedPush): PushResult {
-  const { records, failures, integrity, guarded, changed, deletes = null } = push;
+  const { records, failures, integrity, told = {}, deletes = null } = push;
   const keys = deletes?.members.map(tombstoneKey) ?? [];
   const failedDeletes = deletes?.failures ?? [];
   const errorCount = failures.length + failedDeletes.length;
@@ -75,11 +73,9 @@ export function pushedResult(table: Table, push: CommittedPush): PushResult {
   return {
     table: table.name,
     received: records.length,
-    upserted: records.length - failures.length - (guarded?.erased ?? 0),
+    upserted: records.length - failures.length - (told.erased ?? 0),
     integrity,
-    ...(guarded === undefined ? {} : { kept: guarded.kept }),
-    ...(changed === undefined ? {} : { changed }),
-    ...(guarded?.erased ? { erased: guarded.erased } : {}),
+    ...told,
     ...(deletes === null ? {} : { deleted: deletes.removed }),
     ...(errorCount === 0 ? {} : { errors, errorCount }),
   };

@@ -220,6 +220,8 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
   const written = await writeRows(deps, table, rows);
   const { kept, changed, erased } = written;
   deps.traffic?.addRows(changed + written.deleted);
+  const leftOut = erased.length === 0 ? {} : { erased: erased.length };
+  const told = isGuarded ? { kept: kept.length, changed, ...leftOut } : { changed };
   return pushedResult(table, {
     records,
     failures: [
@@ -228,8 +230,7 @@ async function writeRecords(deps: PushRecordsDeps, input: PushInput): Promise<Pu
       ...(isGuarded ? [] : erased.map((index) => ({ index, message: ERASED_MESSAGE }))),
     ],
     integrity,
-    ...(isGuarded ? { guarded: { kept: kept.length, erased: erased.length } } : {}),
-    ...(conflict === null ? {} : { changed }),
+    ...(conflict === null ? {} : { told }),
     deletes:
       deleted.length === 0
         ? null
