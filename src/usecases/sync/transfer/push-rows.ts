@@ -46,7 +46,7 @@ export async function* readPush(
   markerTime: string | null,
   size: BatchSize,
 ): AsyncGenerator<readonly Row[], void, undefined> {
-  const isApart = table.timestampColumn !== null && markerTime !== null;
+  const isApart = markerTime !== null && (await hasTimeless(tables, table));
   for (const sinceTime of isApart ? [null, markerTime] : [markerTime]) {
     const isWanted = (row: Row) =>
       !isApart || sinceTime !== null || rowTimeText(table, row) === null;
@@ -69,12 +69,16 @@ export async function countPush(
   sinceTime: string | null,
 ): Promise<number> {
   const count = (since: string | null) => tables.count(table, { sinceTime: since, hasKey: true });
-  if (sinceTime === null || table.timestampColumn === null) return count(null);
   const counted = await count(sinceTime);
-  const { rows } = await tables.page(table, { from: { after: null }, limitRows: 1 });
-  const [first] = rows;
-  if (first === undefined || rowTimeText(table, first) !== null) return counted;
+  if (sinceTime === null || !(await hasTimeless(tables, table))) return counted;
   return counted + (await count(null)) - (await count(FIRST_TIME));
+}
+
+/** True where a table with timestamps has rows without one, which come first. */
+async function hasTimeless(tables: TableStore, table: Table): Promise<boolean> {
+  if (table.timestampColumn === null) return false;
+  const { rows } = await tables.page(table, { from: { after: null }, limitRows: 1 });
+  return rows.some((row) => rowTimeText(table, row) === null);
 }
 
 /** Finds the first of some rows, in order, that a push is going to send; null for none. */
