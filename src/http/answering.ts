@@ -139,10 +139,9 @@ async function answerInSpan(
   // Nothing below asks for spans.
   if (span === null) return await answer(false);
   const reply = await span.around(() => answer(true));
-  const requestId = reply.headers.get("x-request-id");
   span.set({
     "http.response.status_code": reply.status,
-    ...(requestId === null ? {} : { "repsync.request_id": requestId }),
+    "repsync.request_id": exchange.requestId,
   });
   if (reply.status >= 500) span.fail(String(reply.status));
   if (span.isRecorded && isStream(reply)) return endingWith(reply, span);
