@@ -2,7 +2,7 @@
 import { Kind } from "@sinclair/typebox";
 import { AppError } from "../domain/shared/errors.ts";
 import { fieldName } from "../domain/shared/wire-names.ts";
-import { readBody, readRequestBody } from "./bodies.ts";
+import { hasBody, readBody, readRequestBody } from "./bodies.ts";
 import {
   Answer,
   type Body,
@@ -15,6 +15,7 @@ import {
   type ReplyTools,
 } from "./description.ts";
 import type { Exchange } from "./exchange.ts";
+import { requireJson } from "./guards/browser.ts";
 import { describeOperation, type Entry } from "./openapi.ts";
 import { CHECKED } from "./schemas/parts.ts";
 
@@ -46,7 +47,11 @@ export function operation<
     const first = await guard.admit(exchange, values);
     const headers = readHeaders((name) => oneText(exchange.headers.get(name)));
     const { body: declared } = described;
-    if (declared === undefined || "types" in declared) return { ...first, headers, body: null };
+    const isFile = declared !== undefined && "types" in declared;
+    const isOfPage = first.cookieIdentity !== undefined && method !== "GET";
+    // The type of a file is checked where it is read.
+    if (isOfPage && !isFile && hasBody(exchange.request)) requireJson(exchange.request);
+    if (declared === undefined || isFile) return { ...first, headers, body: null };
     const body = await ("maxBytes" in declared
       ? readRequestBody(exchange.request, declared.maxBytes, declared.hint)
       : readBody(exchange.request, declared));

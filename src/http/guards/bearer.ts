@@ -58,14 +58,11 @@ export interface AskingAdministrator extends AdminRequest {
   requireStill(): Promise<void>;
 }
 
-/** Admits administrators; `types` are those of a body from a page of this origin, by default JSON. D-5.7, D-8.8. */
-export function administrator(
-  deps: SessionDeps,
-  types?: readonly string[],
-): Guard<AskingAdministrator> {
+/** Admits administrators. D-5.7, D-8.8. */
+export function administrator(deps: SessionDeps): Guard<AskingAdministrator> {
   const admit = async (exchange: Exchange): Promise<Admitted<AskingAdministrator>> => {
     const identifyBy = (token: string | null) => identifyAdministrator(deps, token);
-    const { caller, ...rest } = await admitBy(exchange, identifyBy, types);
+    const { caller, ...rest } = await admitBy(exchange, identifyBy);
     const by = caller.account.username;
     const requireStill = () => requireStillAdministrator(deps, caller);
     return { ...rest, caller: { by, requestId: exchange.requestId, requireStill } };
@@ -74,23 +71,19 @@ export function administrator(
 }
 
 /** Admits administrators under `/api/v1/sync`. D-4.1. */
-export function syncAdministrator(
-  deps: SessionDeps,
-  types?: readonly string[],
-): Guard<AskingAdministrator> {
-  return { ...administrator(deps, types), failures: SYNC_ADMINISTRATOR };
+export function syncAdministrator(deps: SessionDeps): Guard<AskingAdministrator> {
+  return { ...administrator(deps), failures: SYNC_ADMINISTRATOR };
 }
 
 /** Throws as `identifyBy`, and `requireOwnPage` for a token in a cookie. */
 async function admitBy(
   exchange: Exchange,
   identifyBy: (token: string | null) => Promise<Identity>,
-  types?: readonly string[],
 ): Promise<Admitted<Identity>> {
   const { token, isInCookie } = tokenOf(exchange);
   const caller = await identifyBy(token);
   if (!isInCookie) return { caller };
-  requireOwnPage(exchange, types);
+  requireOwnPage(exchange);
   return { caller, cookieIdentity: caller };
 }
 

@@ -9,13 +9,11 @@ import type { Logger } from "../../ports/runtime/runtime.ts";
 import type { SessionDeps } from "../../usecases/reputation/accounts/deps.ts";
 import type { Identity } from "../../usecases/reputation/accounts/identity.ts";
 import { renewSession } from "../../usecases/reputation/accounts/sessions.ts";
-import { hasBody } from "../bodies.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
 
 const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
-const JSON_TYPE = "application/json";
 
 /**
  * The token in the session cookie; null without one, and for two that differ, as another service of the host may have set one.
@@ -40,19 +38,15 @@ export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: num
 
 /**
  * Admits a request with the session cookie when it changes nothing or comes from a page of this service, as browsers send the
- * cookie whoever asks. Throws `forbidden`, and `invalid_request` for a body of another type.
+ * cookie whoever asks. Throws `forbidden`.
  */
-export function requireOwnPage(exchange: Exchange, types: readonly string[] = [JSON_TYPE]): void {
-  const { request } = exchange;
-  if (SAFE_METHODS.includes(request.method)) return;
-  if (sourceOf(exchange) !== "own") {
-    throw new AppError(
-      "forbidden",
-      "A change with the session cookie has to come from a page of this service",
-      { hint: "Send the token as Authorization: Bearer" },
-    );
-  }
-  if (hasBody(request)) requireType(request, types);
+export function requireOwnPage(exchange: Exchange): void {
+  if (SAFE_METHODS.includes(exchange.request.method) || sourceOf(exchange) === "own") return;
+  throw new AppError(
+    "forbidden",
+    "A change with the session cookie has to come from a page of this service",
+    { hint: "Send the token as Authorization: Bearer" },
+  );
 }
 
 /** Everybody but pages of other origins. Pages of `CORS_ORIGINS` get the token alone, and no cookie. */
@@ -67,7 +61,7 @@ export const signInPage: Guard<{ readonly isCookieSet: boolean }> = {
     });
   },
   admitAgain(exchange) {
-    requireType(exchange.request, [JSON_TYPE]);
+    requireJson(exchange.request);
     return signInPage.admit(exchange, {});
   },
 };
@@ -123,10 +117,10 @@ export function mediaType({ headers }: Request): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Throws `invalid_request` for another type; a form of another page cannot declare these. */
-function requireType(request: Request, types: readonly string[]): void {
-  if (types.includes(mediaType(request))) return;
-  throw new AppError("invalid_request", `The body needs Content-Type: ${types.join(", ")}`);
+/** Throws `invalid_request` for another type; a form of another page cannot declare this one. */
+export function requireJson(request: Request): void {
+  if (mediaType(request) === "application/json") return;
+  throw new AppError("invalid_request", "The body needs Content-Type: application/json");
 }
 
 // Replies for pages of CORS_ORIGINS, never with credentials: they send a token or key of their own. D-8.6.

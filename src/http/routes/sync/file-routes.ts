@@ -51,7 +51,7 @@ function exporting({ identity, sync, files }: SyncAdministration): Operation {
     summary: "Download the rows of a table as a file",
     description:
       "Each row once, in the order of the key, as `repsync export` writes them. Whoever takes nothing for a minute is cut off.",
-    guard: syncAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity),
     params: { table_name: tableName(sync) },
     query: {
       format: oneOf(FILE_FORMATS, { description: "Of the file", default: "csv" }),
@@ -126,7 +126,7 @@ function importing({ identity, sync, files, activeRuns }: SyncAdministration): O
     description:
       "As `repsync import`, of any length, gzip or not. An import ends before its next batch when the session is ended or the " +
       `account suspended, and when no byte comes for a minute; what was written stays. ${STREAM_TEXT}`,
-    guard: syncAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity),
     params: { table_name: tableName(sync) },
     query: {
       dry_run: flag("Write nothing"),

@@ -23,7 +23,7 @@ export function guessRoute({ identity, sync, files, activeRuns }: SyncAdministra
     summary: "Guess a table from a file",
     description:
       "As `repsync tables infer`, of the first 64 MiB, to the last whole record. Nothing is kept.",
-    guard: syncAdministrator(identity, ALL_TYPES),
+    guard: syncAdministrator(identity),
     query: {
       name: given("Of the table"),
       key: given("Columns of the key, separated by commas"),
