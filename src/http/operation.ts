@@ -38,10 +38,8 @@ export function operation<
   const readQuery = readerOf(described.query);
   const readHeaders = readerOf(described.headers);
   const kinds = described.replies as Readonly<Record<number, ReplyKind<unknown>>>;
-  const good = Object.keys(kinds)
-    .map(Number)
-    .find((status) => status < 300);
-  const plain = { status: good ?? 200, headers: {} };
+  const statuses = Object.keys(kinds).map(Number);
+  const good = statuses.find((status) => status < 300) ?? 200;
 
   async function admit(exchange: Exchange, values: PathValues) {
     const first = await guard.admit(exchange, values);
@@ -74,8 +72,8 @@ export function operation<
       const run = () => described.run(asked as never);
       const { tracing } = tools;
       const outcome: unknown = await (tracing.isOn ? tracing.inSpan(id, run) : run());
-      const isAnswer = outcome instanceof Answer;
-      const { status, value, headers: own } = isAnswer ? outcome : { ...plain, value: outcome };
+      const told = outcome instanceof Answer ? outcome : new Answer(good, outcome);
+      const { status, value, headers: own } = told;
       const reply = await kinds[status]?.send(value, { exchange, tools, status, headers: own });
       if (reply === undefined) throw new Error(`${id} declares no reply with status ${status}`);
       if (cookieIdentity !== undefined) await tools.renewCookie(exchange, cookieIdentity, reply);
