@@ -20,7 +20,7 @@ import {
   tableOf,
 } from "../../../ports/copies/store-dump.ts";
 import { DELETE_RECORDER } from "../deletes/recorder-state.ts";
-import { DocumentCollection } from "../documents/document-collection.ts";
+import { DocumentCollection, keyDocument } from "../documents/document-collection.ts";
 import { reserveNumbers } from "../driver/collections.ts";
 import { connect } from "../driver/connection.ts";
 import { asAppErrors, driverFailure } from "../driver/errors.ts";
@@ -183,8 +183,8 @@ async function refuseFull(
     if ((await db.collection(name).findOne({}, { projection: { _id: 1 } })) === null) continue;
     throw storeNotEmpty(`table "${name}" has rows`);
   }
-  const accounts = db.collection("repsync_accounts");
-  const other = await accounts.findOne({ username: { $ne: adminUsername ?? "" } });
+  const isOther: Document = { _id: { $ne: keyDocument([adminUsername ?? ""]) } };
+  const other = await db.collection("repsync_accounts").findOne(isOther);
   if (other !== null) throw storeNotEmpty("it has accounts");
 }
 

@@ -218,7 +218,8 @@ export class Recording {
     if (last === undefined || nowMs < this.#forgottenMs + FORGET_EVERY_MS) return;
     this.#forgottenMs = nowMs;
     const before = new Date(last.wallTime.getTime() - NOTED_MS);
-    await ownDeletesOf(this.#deps.db).deleteMany({ at: { $lt: before } });
+    // Servers may be set to refuse what uses no index.
+    await ownDeletesOf(this.#deps.db).deleteMany({ at: { $lt: before } }, { hint: { _id: 1 } });
   }
 }
 

@@ -1,9 +1,12 @@
 // What a start with `deletes` needs of the server.
 import { describe, expect, test } from "bun:test";
 import { versionProblem } from "../../../../src/adapters/mongodb/tables/table-fit.ts";
+import { SystemClock } from "../../../../src/adapters/system/system.ts";
+import { storeAt } from "../../../../src/app/stores.ts";
 import { ITEMS } from "../../../contract/tables/tombstones/tombstone-table.ts";
 import { mongoAvailable } from "../../../support/stores/shared-mongo.ts";
 import { databaseTest } from "../support.ts";
+import { documents, listedKeys, openInstance } from "./support.ts";
 
 test("D-7.6 deletes needs MongoDB 6.0", () => {
   expect(versionProblem(17, [ITEMS])).toBeNull();
@@ -25,6 +28,30 @@ describe.skipIf(!mongoAvailable)("MongoDB: a start with deletes", () => {
       await expect(preparing).rejects.toMatchObject({ kind: "schema_conflict", message });
       await storage.tables.prepare([ITEMS]);
       expect(await storage.tombstones.end(ITEMS)).toMatch(/^[0-9a-f]{24}-0$/);
+    },
+  );
+
+  databaseTest(
+    "D-7.6, D-10.7 where each query has to use an index, deletes are recorded, and a copy finds an empty store",
+    async ({ url, db }) => {
+      const isAsked = (notablescan: boolean) =>
+        db.admin().command({ setParameter: 1, notablescan });
+      await isAsked(true);
+      try {
+        const { storage, logger } = await openInstance(url);
+        for (const k of ["a", "b"]) {
+          await db.collection("items").insertMany(documents(k));
+          await db.collection("items").deleteOne({ k });
+          expect(await listedKeys(storage)).toContain(k);
+        }
+        expect(logger.lines).toEqual([]);
+        await storage.close();
+        const tools = { clock: new SystemClock(), logger };
+        const claim = { ...tools, adminUsername: "root", tables: ["items"], by: "move" } as const;
+        await (await storeAt(url).claim(claim)).giveUp();
+      } finally {
+        await isAsked(false);
+      }
     },
   );
 });
