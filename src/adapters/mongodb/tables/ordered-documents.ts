@@ -103,8 +103,10 @@ export async function* readKeyRange(
   { after, through, limit }: KeyRange,
   tx: ClientSession,
 ): AsyncGenerator<Bytes> {
-  const conditions = [...keyed(layout), ...placedBehind(layout.keyIndex, after)];
-  const query = { ...inKeyOrder(layout), from: after, conditions, limit };
+  const { keyIndex: index } = layout;
+  const conditions = [...keyed(layout), ...placedBehind(index, after)];
+  const inOrder = { layout, index, hasDates: false, sinceTime: null, skip: 0 };
+  const query = { ...inOrder, from: after, conditions, limit };
   let leftRows = limit;
   try {
     for await (const batch of readOrdered(db, { ...query, before: through }, tx)) {
@@ -116,11 +118,8 @@ export async function* readKeyRange(
     throw error;
   }
   if (through === null || leftRows === 0 || !isWhole(through)) return;
-  yield* readOrdered(db, { ...query, from: null, conditions: [equalTo(through)], limit: 1 }, tx);
-}
-
-function inKeyOrder(layout: TableLayout) {
-  return { layout, index: layout.keyIndex, hasDates: false, sinceTime: null, skip: 0 } as const;
+  const only = [...placedBehind(index, null), equalTo(through)];
+  yield* readOrdered(db, { ...query, from: null, conditions: only, limit: 1 }, tx);
 }
 
 /** Conditions that leave out rows without a key. */

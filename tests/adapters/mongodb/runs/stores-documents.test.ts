@@ -104,8 +104,13 @@ describe.skipIf(!mongoAvailable)("MongoDB: rows of other tools, read for runs", 
     }
     const range = { afterKey: null, throughKey: null };
     expect(await readKeyRange(storage.tables, EVENTS, range, 10)).toEqual([row]);
-    const through = { afterKey: null, throughKey: { shop: null, n: 2 } };
-    expect(await readKeyRange(storage.tables, EVENTS, through, 10)).toEqual([]);
+    for (const throughKey of [
+      { shop: null, n: 2 },
+      { shop: "a", n: 3 },
+    ]) {
+      const through = { afterKey: null, throughKey };
+      expect(await readKeyRange(storage.tables, EVENTS, through, 10)).toEqual([]);
+    }
     const keys = [{ shop: "a", n: 3 }, { shop: "a" }, { n: 1 }, row];
     expect(await storage.tables.byKeys(EVENTS, keys, "sent")).toEqual([row]);
     expect(
