@@ -171,6 +171,22 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
       expect(await items.rows()).toEqual([{ k: "a", at: at(store, 0), v: 2 }]);
     });
 
+    it("D-7.6 a page goes on behind tombstones whose rows a program wrote anew", async (parts, store) => {
+      const items = await ItemsWithDeletes.prepare(parts);
+      for (const k of ["a", "b", "c", "d", "e"]) await items.bury(k, at(store, 60));
+      for (const k of ["a", "b", "c"]) await items.insert({ k, at: at(store, 120), v: 1 });
+      const first = await items.page({ limitRows: 1 });
+      const second = await items.page({ limitRows: 1, after: first.cursor });
+      const told = [first, second].map((page) => [
+        page.items.map(({ key }) => key["k"]),
+        page.hasMore,
+      ]);
+      expect(told).toEqual([
+        [["d"], true],
+        [["e"], false],
+      ]);
+    });
+
     it("D-7.6 a row that is deleted again is listed anew with its new time, at its last place only", async (parts, store) => {
       const items = await ItemsWithDeletes.prepare(parts);
       const [first, second] = [at(store, 60), at(store, 61)];
