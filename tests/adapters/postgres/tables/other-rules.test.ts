@@ -49,6 +49,24 @@ describe.skipIf(!postgresAvailable)("PostgreSQL: rules of other programs", () =>
   );
 
   databaseTest(
+    "D-12.4 a row that comes without a time has the one that a trigger sets",
+    async (database) => {
+      await database.sql.unsafe(`create table public.items (k text collate "C" primary key, at timestamptz);
+        ${trigger("new.at = '2024-01-01Z'; return new;")}`);
+      const timed = makeTable({
+        ...{ upsert_key: ["k"], timestamp_column: "at" },
+        columns: { k: { type: "text" }, at: { type: "datetime" } },
+      });
+      const table = await TableUnderTest.prepare(await database.open(), timed);
+      await table.write({ k: "a", at: "2023-01-01T00:00:00Z" }, { k: "b", at: null });
+      expect(await table.rows()).toEqual([
+        { k: "a", at: "2023-01-01T00:00:00Z" },
+        { k: "b", at: "2024-01-01T00:00:00Z" },
+      ]);
+    },
+  );
+
+  databaseTest(
     "D-12.4, S-4.2.9 a row that is there is changed, whatever columns beside those of the registry demand of a new one",
     async (database) => {
       const { sql } = database;

@@ -76,6 +76,19 @@ describe.skipIf(!postgresAvailable)("triggers on tables of PostgreSQL", () => {
   }
 
   databaseTest(
+    "D-7.6, D-14.2.3 what an application does to a table that it has replaced is none of the new one's",
+    async ({ open, sql }) => {
+      const storage = await open();
+      await storage.tables.prepare([ITEMS]);
+      await sql.unsafe(`insert into items (k) values ('a'), ('b'); alter table items rename to things;
+        create table public.items (like things including all); insert into public.items (k) values ('a');
+        update things set k = 'c' where k = 'b'; delete from things`);
+      const { items } = await storage.tombstones.list(ITEMS, QUERY);
+      expect(items).toEqual([]);
+    },
+  );
+
+  databaseTest(
     "D-7.6 of a table that somebody dropped the record of deletes is complete from the next start on",
     async (database) => {
       const storage = await database.open();
