@@ -41,6 +41,8 @@ select pg_catalog.json_build_object('version', ${setting("server_version_num")}:
   'deadlockMs', (select setting::integer from pg_catalog.pg_settings where name operator(pg_catalog.=) 'deadlock_timeout'))::text`;
 /** A `search_path` that names `pg_catalog`, but not first. */
 const CATALOG_BEHIND = /,\s*"?pg_catalog"?\s*(?:,|$)/;
+/** The schema with the name of the role. */
+const OWN_FIRST = /"?\$user"?/;
 
 export interface OpenDatabase {
   readonly database: PostgresDatabase;
@@ -76,8 +78,10 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
 
 /** A path to put behind `pg_catalog`; null where the present one will do. */
 function searchPathOf(path: string, role: string): string | null {
-  // Triggers of an application would find a table of repsync for theirs.
-  if (role === SCHEMA) return path.replace(/"?\$user"?/, "pg_catalog");
+  if (role === SCHEMA && OWN_FIRST.test(path)) {
+    // Triggers of an application would find a table of repsync for theirs. What it keeps in that schema they find last.
+    return `${path.replace(OWN_FIRST, "pg_catalog")}, ${SCHEMA}`;
+  }
   return CATALOG_BEHIND.test(path) ? path : null;
 }
 
