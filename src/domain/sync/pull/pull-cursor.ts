@@ -157,8 +157,7 @@ function* readOrdered(pull: PullProgress, from: string, thenRows = 0): Asking {
       const isMember = (time: string | null) => time === start;
       const label = `of the time ${since}`;
       const group = { isMember, label, lastFrom: null, seen: boundary, ask };
-      const { last, end, isEndSure } = yield* walkGroup(pull, group, arrived);
-      const beyond = last.records[end];
+      const { beyond, isEndSure } = yield* walkGroup(pull, group, arrived);
       if (!isEndSure) moveTo(justAfter(since));
       else if (beyond !== undefined) moveTo(sentTime(table, beyond));
       hasMore = beyond !== undefined;
@@ -190,14 +189,13 @@ function* readGroup(pull: PullProgress, lastFrom: number | null): Asking<string 
     pull.expectedRows ??= arrived.page.total;
     return arrived;
   }
-  const { last, end, isEndSure } = yield* walkGroup(pull, {
+  const { beyond, isEndSure } = yield* walkGroup(pull, {
     isMember: (time) => isWhole || time === null,
     label: isWhole ? `of "${table.name}"` : "without a timestamp",
     lastFrom,
     seen: new RowMemory(),
     ask,
   });
-  const beyond = last.records[end];
   if (beyond === undefined) return null;
   const time = sentTime(table, beyond);
   return isEndSure ? time : formatLike(time, FIRST_TIME_MS);

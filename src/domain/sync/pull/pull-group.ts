@@ -75,10 +75,9 @@ interface Group {
 
 /** The end of a group that has been seen whole. */
 interface GroupEnd {
-  readonly last: PullPage;
-  /** The place on the last page at which the rows behind the group begin. */
-  readonly end: number;
-  /** False when rows may stand between the group and `end`, as pages of one row never show both. */
+  /** The first row behind the group; undefined for none. */
+  readonly beyond: JsonObject | undefined;
+  /** False when rows may stand between the group and `beyond`, as pages of one row never show both. */
   readonly isEndSure: boolean;
 }
 
@@ -114,9 +113,10 @@ export function* walkGroup(
       if (isBehind && page.hasMore) {
         walk.offset += page.records.length;
         checkGrowth(walk.offset - walk.begin, pull.expectedRows);
-      } else if (isBehind || walk.offset === 0) return { last: page, end: 0, isEndSure: true };
-      else if (page.limit === 1 && groupRows > 0 && rows.isComplete(groupRows, [])) {
-        return { last: page, end: 0, isEndSure: false };
+      } else if (isBehind || walk.offset === 0) {
+        return { beyond: page.records[0], isEndSure: true };
+      } else if (page.limit === 1 && groupRows > 0 && rows.isComplete(groupRows, [])) {
+        return { beyond: page.records[0], isEndSure: false };
       } else again(page.limit);
       continue;
     }
@@ -137,7 +137,7 @@ export function* walkGroup(
       members.length === groupRows ||
       rows.isComplete(groupRows, members)
     ) {
-      return { last: page, end, isEndSure: true };
+      return { beyond: page.records[end], isEndSure: true };
     } else again();
   }
 }
