@@ -231,6 +231,21 @@ onConsole("files in the console", (backend) => {
     expect(await page.getByText("Some of it is no text").count()).toBe(0);
   });
 
+  test("D-9.4.11, D-14.5.1 a refused field in a part that was closed is shown", async () => {
+    const app = await startRunApp();
+    const { page, expectGood } = await open(app, "/from-file");
+    await field(page, "File").setInputFiles(fileOf("k,n\na,1\n"));
+    await press(page, "Guess");
+    const part = page.getByText("As the registry has it");
+    await part.click();
+    await field(page, "Entry").fill("{");
+    await part.click();
+    await press(page, "Make table and import");
+    await page.getByText(/^is not JSON/).waitFor({ timeout: 5_000 });
+    expect(await page.evaluate("document.activeElement.name")).toBe("entry");
+    await expectGood();
+  });
+
   test("D-14.5.1 a file is shown in the encoding that the registry has for its table", async () => {
     const stock: TableEntry = { ...STOCK, import: { encoding: "latin1" } };
     const app = await startRunApp({ tables: { stock } });

@@ -50,6 +50,7 @@ export function ActionForm(props: ActionFormProps) {
   useEffect(() => {
     if (error === null) return;
     const refused = fields.current?.querySelector<HTMLElement>("[aria-invalid]");
+    refused?.closest("details")?.setAttribute("open", "");
     if (refused) refused.focus();
     // The button may be far below.
     else fields.current?.previousElementSibling?.scrollIntoView({ block: "nearest" });
