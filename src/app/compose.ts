@@ -251,8 +251,9 @@ function makeLookups({ lookupParts, accounts, tally, clock, timer, tracing }: Se
     return cache;
   };
   const lookupProcessor = new LookupProcessor({ ...lookupParts, makeCache, clock });
-  const { pepperMac } = accounts;
-  const deps = { lookupProcessor, pepperMac, tally, clock, timer, tracing, defer: systemDefer };
+  const { pepperMac, crc32 } = accounts;
+  const own = { lookupProcessor, pepperMac, crc32, tally };
+  const deps = { ...own, clock, timer, tracing, defer: systemDefer };
   return { lookups: new Lookups(deps), caches, stop: () => lookupProcessor.stop() };
 }
 

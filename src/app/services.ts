@@ -4,6 +4,7 @@ import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
 import { tracedFetch, tracedStorage } from "../adapters/opentelemetry/traced-calls.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock, SystemIds, SystemRandom, SystemTimer } from "../adapters/system/system.ts";
+import { zlibCrc32 } from "../adapters/zlib/zlib-gzip.ts";
 import { createSyncClient, type SyncClientOptions } from "../client.ts";
 import type { MakeAlert } from "../domain/alerts/alert.ts";
 import { AppError } from "../domain/shared/errors.ts";
@@ -127,15 +128,10 @@ async function makeServices(config: Config, opened: OpenedStore) {
   const accounts: AccountDeps = {
     ...stores,
     mac,
+    crc32: zlibCrc32,
     pepperMac,
     passwords: opened.passwords ?? new BunPasswordHasher(),
-    passwordSemaphore: new Semaphore({
-      maxRunning: MAX_PASSWORD_TASKS,
-      maxWaiting: MAX_WAITING_PASSWORDS,
-      maxMs: PASSWORD_DEADLINE_MS,
-      clock,
-      rest: makePasswordRest(timer, () => tally.begun()),
-    }),
+    passwordSemaphore: passwordSemaphoreOf(opened, tally),
     clock,
     timer,
     ids: new SystemIds(),
@@ -185,6 +181,16 @@ async function makeServices(config: Config, opened: OpenedStore) {
       await tracing.close();
     },
   };
+}
+
+function passwordSemaphoreOf({ clock, timer }: OpenedStore, tally: LookupTally): Semaphore {
+  return new Semaphore({
+    maxRunning: MAX_PASSWORD_TASKS,
+    maxWaiting: MAX_WAITING_PASSWORDS,
+    maxMs: PASSWORD_DEADLINE_MS,
+    clock,
+    rest: makePasswordRest(timer, () => tally.begun()),
+  });
 }
 
 function syncDeps(config: Config, opened: OpenedStore, names: Names) {

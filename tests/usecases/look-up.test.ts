@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { crc32 } from "node:zlib";
 import { makeApiKey } from "../../src/domain/reputation/accounts/api-key.ts";
 import type { LookupOutcome } from "../../src/domain/reputation/lookups/lookup-batch.ts";
 import { NO_TRACING } from "../../src/ports/runtime/tracing.ts";
@@ -17,7 +18,7 @@ const ALLOWED = {
 } as unknown as LookupOutcome;
 
 const CALL = {
-  apiKey: makeApiKey(new Uint8Array(64)),
+  apiKey: makeApiKey(new Uint8Array(64), crc32),
   endpoint: "profile",
   username: "ana",
   requestId: "a-request",
@@ -25,6 +26,7 @@ const CALL = {
 
 function depsOf(clock: FakeClock): Omit<LookupsDeps, "lookupProcessor"> {
   return {
+    crc32,
     pepperMac: { hex: (text) => text } as LookupsDeps["pepperMac"],
     defer: (work) => void queueMicrotask(work),
     timer: { sleep: () => new Promise(() => {}) },

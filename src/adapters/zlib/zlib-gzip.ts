@@ -1,5 +1,6 @@
 import { promisify } from "node:util";
-import { createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
+import { crc32, createGunzip, gunzip, gzip, gzipSync } from "node:zlib";
+import type { Crc32 } from "../../domain/reputation/accounts/api-key.ts";
 import { ERROR_KINDS } from "../../domain/shared/error-kinds.ts";
 import { AppError, codeOf } from "../../domain/shared/errors.ts";
 import { GZIP_LEVEL } from "../../domain/shared/limits.ts";
@@ -18,6 +19,8 @@ const MIN_BUFFER_BYTES = 1024;
 const MAX_BUFFER_BYTES = 4 * 1024 * 1024;
 /** JSON rows shrink at least this many times, and rarely twice as many. */
 const SHRINKS_TIMES = 4;
+
+export const zlibCrc32: Crc32 = (text) => crc32(text);
 
 export class ZlibGzip implements Gzip {
   /** Counts one body after the other, as discarded output takes memory until it is collected. */

@@ -14,28 +14,29 @@ const CHECKSUM_CHARS = 6;
 const SHAPE = /^rep_live_[0-9A-Za-z]{36}$/;
 /** Bytes from here on are not used: 256 is no multiple of 62, so they would make some characters likelier. */
 const FAIR_BYTES = 256 - (256 % ALPHABET.length);
-const CRC32_POLYNOMIAL = 0xedb88320;
-const CRC32_OF_BYTE = Int32Array.from({ length: 256 }, (_, byte) => crc32OfByte(byte));
+
+/** The CRC-32 (IEEE 802.3) of a text's UTF-8 bytes, 0 to 2^32-1. */
+export type Crc32 = (text: string) => number;
 
 /** D-5.5. Only `active` keys work; a revoked key never works again. */
 type ApiKeyStatus = "active" | "expired" | "revoked";
 
 /** Every character is equally likely. Throws `RangeError` for too few bytes: draw `API_KEY_RANDOM_BYTES`. D-5.6. */
-export function makeApiKey(randomBytes: Uint8Array): string {
+export function makeApiKey(randomBytes: Uint8Array, crc32: Crc32): string {
   const digits = [...randomBytes]
     .filter((byte) => byte < FAIR_BYTES)
     .slice(0, RANDOM_CHARS)
     .map((byte) => ALPHABET[byte % ALPHABET.length])
     .join("");
   if (digits.length < RANDOM_CHARS) throw new RangeError("Too few random bytes for an API key");
-  return `${API_KEY_PREFIX}${digits}${checksum(digits)}`;
+  return `${API_KEY_PREFIX}${digits}${checksum(crc32(digits))}`;
 }
 
 /** True for a text with the shape and checksum of a key; others need no look into the store. D-5.6. */
-export function isWellFormedApiKey(text: string): boolean {
+export function isWellFormedApiKey(text: string, crc32: Crc32): boolean {
   if (!SHAPE.test(text)) return false;
   const checksumAt = API_KEY_PREFIX.length + RANDOM_CHARS;
-  return text.endsWith(checksum(text.slice(API_KEY_PREFIX.length, checksumAt)));
+  return text.endsWith(checksum(crc32(text.slice(API_KEY_PREFIX.length, checksumAt))));
 }
 
 /** The parts of a key that may be shown and stored. D-5.5. */
@@ -139,28 +140,13 @@ function keyAlert(type: "key.revoked" | "key.rotated", key: StoredApiKey): Alert
   return { type, account: key.username, keyId: key.id, name: key.name };
 }
 
-/** The CRC-32 of ASCII characters as base62 digits, left-padded with `0`. */
-function checksum(digits: string): string {
-  let rest = crc32(digits);
+/** As base62 digits, left-padded with `0`. */
+function checksum(crc: number): string {
+  let rest = crc;
   let text = "";
   for (let i = 0; i < CHECKSUM_CHARS; i++) {
     text = ALPHABET[rest % ALPHABET.length] + text;
     rest = Math.floor(rest / ALPHABET.length);
   }
   return text;
-}
-
-/** CRC-32 (IEEE 802.3) of ASCII characters, 0 to 2^32-1. */
-function crc32(ascii: string): number {
-  let crc = 0xffffffff;
-  for (let i = 0; i < ascii.length; i++) {
-    crc = (crc >>> 8) ^ (CRC32_OF_BYTE[(crc ^ ascii.charCodeAt(i)) & 0xff] ?? 0);
-  }
-  return ~crc >>> 0;
-}
-
-function crc32OfByte(byte: number): number {
-  let crc = byte;
-  for (let bit = 0; bit < 8; bit++) crc = (crc >>> 1) ^ (crc & 1 ? CRC32_POLYNOMIAL : 0);
-  return crc;
 }

@@ -88,8 +88,8 @@ export async function rotateApiKey(
   return issuedApiKey(stored, key, nowMs);
 }
 
-function makeKey({ mac, pepperMac, ids }: AccountDeps) {
-  const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES));
+function makeKey({ mac, crc32, pepperMac, ids }: AccountDeps) {
+  const key = makeApiKey(mac.randomBytes(API_KEY_RANDOM_BYTES), crc32);
   return { key, kept: { id: ids.next(), hash: pepperMac.hex(key), ...apiKeyDisplay(key) } };
 }
 

@@ -1,3 +1,4 @@
+import type { Crc32 } from "../../../domain/reputation/accounts/api-key.ts";
 import type {
   IdentityProvider,
   Mac,
@@ -40,6 +41,7 @@ export interface AccountDeps extends AccountStores {
   /** Limits work with passwords: each takes a core for about 50 ms, and 19 MiB. */
   readonly passwordSemaphore: Semaphore;
   readonly mac: Mac;
+  readonly crc32: Crc32;
   readonly pepperMac: KeyedMac;
   readonly clock: Clock;
   readonly timer: Timer;

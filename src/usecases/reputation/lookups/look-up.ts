@@ -1,5 +1,5 @@
 // Answers the lookups of this process: those that arrive together, or while others are decided, are decided together. D-5.8.
-import { isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.ts";
+import { type Crc32, isWellFormedApiKey } from "../../../domain/reputation/accounts/api-key.ts";
 import type { Quotas } from "../../../domain/reputation/accounts/call-meter.ts";
 import type { LookupEndpoint, LookupRefusal } from "../../../domain/reputation/accounts/consent.ts";
 import type {
@@ -43,6 +43,7 @@ export type LookupReply = {
 
 interface LookupDeps extends Omit<LookupQueueDeps, "replyTo"> {
   readonly pepperMac: KeyedMac;
+  readonly crc32: Crc32;
   readonly tally: LookupTally;
 }
 
@@ -68,9 +69,9 @@ export class Lookups {
 
   async #answer(input: LookupInput): Promise<LookupReply> {
     const { apiKey, endpoint, username, requestId } = input;
-    const { clock, pepperMac, tally } = this.#deps;
+    const { clock, crc32, pepperMac, tally } = this.#deps;
     if (!apiKey) return refusal("api_key_missing", clock.nowMs());
-    if (!isWellFormedApiKey(apiKey)) return refusal("api_key_invalid", clock.nowMs());
+    if (!isWellFormedApiKey(apiKey, crc32)) return refusal("api_key_invalid", clock.nowMs());
     const keyHash = pepperMac.hex(apiKey);
     tally.begin();
     const call = { keyHash, endpoint, username, requestId };
