@@ -136,7 +136,7 @@ function functionText(layout: Layout, event: Event): string {
   const bury = `
   insert into ${deleted} as d (${keys.join(", ")}, deleted_at, taken_ms, repsync_xact)
     select ${keys.map((key) => `r.${key}`).join(", ")},
-      case when r.repsync_at <= repsync_ahead then greatest(repsync_least, r.repsync_at + repsync_step) else repsync_least end,
+      coalesce(greatest(repsync_least, case when r.repsync_at <= repsync_ahead then r.repsync_at + repsync_step end), 'epoch'),
       floor(extract(epoch from repsync_now) * 1000)::int8, pg_current_xact_id()
     from (select ${keys.join(", ")}, ${timeText(layout, "b")} as repsync_at from ${gone} as b) as r ${isGone}
   on conflict (${keys.join(", ")}) do update
@@ -152,7 +152,7 @@ language plpgsql security definer set search_path = pg_catalog, pg_temp as $body
 #variable_conflict use_column -- a column may be called "new"
 declare ${NOW_AND_AHEAD}
   repsync_is_caused bool := ${IS_CAUSED};
-  repsync_least timestamptz := case when repsync_is_caused then 'epoch' else repsync_now end;
+  repsync_least timestamptz := case when not repsync_is_caused then repsync_now end;
   repsync_step interval := case when repsync_is_caused then '0' else '1 microsecond' end;
 begin
   if ${namedNow(layout)} <> tg_relid then return null; end if;

@@ -27,13 +27,18 @@ function arrivalTests(harness: StoreHarness<TombstoneParts>): void {
   it("D-7.6 a tombstone that arrives removes the row, and is kept as sent, without a row too", async (parts, store) => {
     const items = await ItemsWithDeletes.prepare(parts);
     const deletedAt = at(store, -1000).replace(".250Z", ".250999Z");
-    await items.write([{ k: "a", at: at(store, -2000), v: 1 }]);
+    await items.write([
+      { k: "a", at: at(store, -2000), v: 1 },
+      { k: "c", at: "1900-01-01T00:00:00Z", v: 1 },
+    ]);
     expect(await items.bury("a", deletedAt)).toBe(1);
     expect(await items.bury("b", "2024-02-29T00:00:00Z")).toBe(0);
+    expect(await items.bury("c", "1969-12-31T23:59:59.999999Z")).toBe(1);
     expect(await items.rows()).toEqual([]);
     expect(await items.listed()).toEqual([
       ["a", deletedAt],
       ["b", "2024-02-29T00:00:00Z"],
+      ["c", "1969-12-31T23:59:59.999999Z"],
     ]);
   });
 
