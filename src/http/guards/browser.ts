@@ -12,7 +12,6 @@ import { renewSession } from "../../usecases/reputation/accounts/sessions.ts";
 import type { Guard } from "../description.ts";
 import type { Exchange } from "../exchange.ts";
 
-const SAFE_METHODS: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 const COOKIE_RULES = "Path=/; HttpOnly; SameSite=Strict";
 
 /**
@@ -41,7 +40,7 @@ export function sessionCookie(exchange: Exchange, token: string, ttlSeconds: num
  * cookie whoever asks. Throws `forbidden`.
  */
 export function requireOwnPage(exchange: Exchange): void {
-  if (SAFE_METHODS.includes(exchange.request.method) || sourceOf(exchange) === "own") return;
+  if (exchange.method === "GET" || sourceOf(exchange) === "own") return;
   throw new AppError(
     "forbidden",
     "A change with the session cookie has to come from a page of this service",
