@@ -239,17 +239,27 @@ describe.skipIf(!mongoAvailable)("MongoDB: instances that record deletes", () =>
       await database.db.collection("items").deleteOne({ k: "a" });
       expect(await listedKeys(older.storage)).toEqual(["a"]);
       const newer = await openMongoStorage({ url: database.url, clock: new SystemClock() });
-      await newer.tables.prepare([{ ...ITEMS, name: "others" }, WITHOUT_DELETES]);
+      const others = { ...ITEMS, name: "others" };
+      await newer.tables.prepare([others, WITHOUT_DELETES]);
       await database.db.collection("items").deleteOne({ k: "b" });
       const message =
         'Deletes from table "items" are not recorded: another instance was started with a registry in which it has no "deletes"';
       const unavailable = { kind: "store_unavailable", message };
       await expect(older.storage.tombstones.end(ITEMS)).rejects.toMatchObject(unavailable);
+      const query = { after: null, sinceTime: null, limitRows: 1 };
+      const since = async () => (await newer.tombstones.list(others, query)).earliestAvailable;
+      const begun = await since();
+      const states = database.db.collection("repsync_delete_recorder");
+      const end = async () => Number((await states.findOne())?.["expiresAt"]);
+      const lastLook = (await end()) + 2_500;
+      // Longer than the pause between two looks of the older one, which leaves the record alone.
+      await pollUntil("renewals", async () => (await end()) > lastLook);
+      expect(await since()).toBe(begun);
       await newer.close();
       const time = Date.now();
       await makeRecorderOlder(database, 60_000);
-      const end = () => older.storage.tombstones.end(ITEMS).catch(() => null);
-      await pollUntil("records", async () => (await end()) !== null);
+      const place = () => older.storage.tombstones.end(ITEMS).catch(() => null);
+      await pollUntil("records", async () => (await place()) !== null);
       await database.db.collection("items").deleteOne({ k: "c" });
       const { items, earliestAvailable } = await listItems(older.storage);
       expect(items.map(({ key }) => key["k"])).toEqual(["a", "c"]);
