@@ -122,23 +122,28 @@ describe("a store that does not answer", () => {
   });
 });
 
-onBackends([POSTGRESQL], "a server whose disk is full", (backend) => {
-  test("S-4.2.11 push() answers 500 at once, as trying again makes no room", async () => {
-    const url = await backend.makeUrl();
-    const app = await startApp({ env: { STORAGE_URL: url } });
-    const sql = new SQL({ url, max: 1 });
-    // What a sequence gave stays given, so it counts the tries.
-    await sql.unsafe(`create sequence tries;
+onBackends([POSTGRESQL], "a server that fails while rows are written", (backend) => {
+  test.each([
+    ["disk_full", "PostgreSQL has no room left"],
+    ["data_corrupted", "PostgreSQL refuses a statement (XX001)"],
+  ])(
+    "S-4.2.11 push() answers 500 at once, as trying again mends nothing: %s",
+    async (name, error) => {
+      const url = await backend.makeUrl();
+      const app = await startApp({ env: { STORAGE_URL: url } });
+      const sql = new SQL({ url, max: 1 });
+      // What a sequence gave stays given, so it counts the tries.
+      await sql.unsafe(`create sequence tries;
       create function fill() returns trigger language plpgsql as $$ begin
-        perform nextval('tries'); raise exception 'secret' using errcode = 'disk_full'; end $$;
+        perform nextval('tries'); raise exception 'secret' using errcode = '${name}'; end $$;
       create trigger fill before insert on notes for each statement execute function fill()`);
-    const { status, json } = await app.push("notes", RECORDS);
-    const error = "PostgreSQL has no room left";
-    expect([status, json]).toEqual([500, { table: "notes", upserted: 0, error }]);
-    const [counted] = await sql.unsafe("select last_value from tries");
-    expect(counted).toEqual({ last_value: "1" });
-    await sql.close();
-  });
+      const { status, json } = await app.push("notes", RECORDS);
+      expect([status, json]).toEqual([500, { table: "notes", upserted: 0, error }]);
+      const [counted] = await sql.unsafe("select last_value from tries");
+      expect(counted).toEqual({ last_value: "1" });
+      await sql.close();
+    },
+  );
 });
 
 onBackends([MONGODB], "a store that is down", () => {

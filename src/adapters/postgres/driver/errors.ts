@@ -53,7 +53,7 @@ export function isRefusal(error: unknown): error is Failure {
 
 /** The message that an application's function raises; null for the server's messages, which may hold values. */
 function raisedText({ state, message }: Failure): string | null {
-  const isRaised = state !== null && /^(?:P000[14]|(?!P0|HV)[A-Z])/.test(state);
+  const isRaised = state !== null && /^(?:P000[14]|(?!F0|HV|P0|XX)[A-Z])/.test(state);
   return isRaised && message !== "" ? message : null;
 }
 
