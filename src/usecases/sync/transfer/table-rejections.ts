@@ -65,7 +65,7 @@ export class TableRejections {
   /** True for a record that this transfer has tried already, or that somebody dropped, with the same content. */
   isSettled(record: JsonObject): boolean {
     if (this.#known.size === 0) return false;
-    const { note, isSame } = this.#known.find(this.#textsOf(record));
+    const { note, isSame } = this.#find(record);
     return note >= SETTLED && isSame;
   }
 
@@ -139,7 +139,14 @@ export class TableRejections {
 
   #knownOf(records: readonly JsonObject[]): readonly JsonObject[] {
     if (this.#known.size === 0) return [];
-    return records.filter((record) => this.#known.find(this.#textsOf(record)).note > 0);
+    return records.filter((record) => this.#find(record).note > 0);
+  }
+
+  #find(record: JsonObject) {
+    const { text, isUsable } = rowKey(this.#transfer.table, record);
+    const known = this.#known.find({ key: text });
+    // Most records are not known: no text of their content is made.
+    return isUsable && known.note === 0 ? known : this.#known.find(this.#textsOf(record));
   }
 
   #textsOf(record: JsonObject) {
