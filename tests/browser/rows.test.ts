@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import type { TableEntry } from "../../src/domain/sync/table/registry-schema.ts";
 import type { JsonFields } from "../http/support/sync-app.ts";
 import { type RunApp, startRunApp } from "../http/sync-runs/support/run-apps.ts";
-import { onConsole, openConsole } from "./support/console-page.ts";
+import { expectPage, onConsole, openConsole, signIn } from "./support/console-page.ts";
 
 const ITEMS: Record<string, TableEntry> = {
   items: {
@@ -177,6 +177,27 @@ onConsole("rows in the console", (backend) => {
     await press(page, "Save");
     await page.getByText("The row was added").waitFor();
     expect(await rowsOf(app)).toMatchObject([{ title: "Hat and more", sold: true }]);
+  });
+
+  test("D-9.4.11 a session that ends leaves a typed row there, to be saved once somebody has signed in elsewhere", async () => {
+    const app = await startRunApp({ backend, tables: ITEMS });
+    const { page, expectGood } = await open(app, "/console/tables/items/new");
+    await field(page, "shop").fill("s");
+    await field(page, "n").fill("1");
+    await app.admin.send("/v1/sessions", { method: "DELETE" });
+    await press(page, "Save");
+    const dialog = page.getByRole("dialog", { name: /^Your session has ended\. .* is lost then$/ });
+    await dialog.waitFor({ timeout: 5_000 });
+    await expectGood();
+    await dialog.getByRole("button", { name: "Back", exact: true }).click();
+    const other = await page.context().newPage();
+    await other.goto(`${app.url}/console`);
+    await signIn(other);
+    await expectPage(other, "Overview");
+    expect(await field(page, "shop").inputValue()).toBe("s");
+    await press(page, "Save");
+    await page.getByText("The row was added").waitFor();
+    expect(await app.rows("items")).toMatchObject([{ shop: "s", n: 1 }]);
   });
 
   test("D-14.3 one press is taken that leaves a field whose check appears by it", async () => {

@@ -10,11 +10,12 @@ import type {
 import { RequestError, unreachable } from "./request-error.ts";
 
 /** Called when a reply says that the session has ended. */
-let onSignedOut = () => {};
+let onSignedOut = (_: keyof Operations) => {};
 /** The number of sign-ins: a reply to a request from before the last one says nothing about the session. */
 let signIns = 0;
 
-export function listenForSignOut(listener: () => void): void {
+/** `listener` gets the operation that was refused. */
+export function listenForSignOut(listener: typeof onSignedOut): void {
   onSignedOut = listener;
 }
 
@@ -130,7 +131,7 @@ async function send(
   if (response.ok) return response;
   const error = await RequestError.of(response);
   const isSignedOut = error.status === 401 && error.code !== "credentials_invalid";
-  if (isSignedOut && signIns === signInsBefore) onSignedOut();
+  if (isSignedOut && signIns === signInsBefore) onSignedOut(operation);
   throw error;
 }
 

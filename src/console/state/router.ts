@@ -64,12 +64,12 @@ export function useLeaveQuestion(question: string): void {
   }, [question]);
 }
 
-/** Leaves the page, after its question if it has one. */
-export function leave(go: () => unknown): unknown {
+/** Leaves the page, after its question if it has one. `why` stands before the question. */
+export function leave(go: () => unknown, why = ""): unknown {
   const [question] = questions;
   if (question === undefined) return go();
   leaving.value = {
-    question,
+    question: why + question,
     go: () => {
       questions.clear();
       return go();

@@ -4,7 +4,7 @@ import type { Account, SignIn } from "../api/interface.ts";
 import { listenForSignOut, noteSignIn, request } from "../api/request.ts";
 import { RequestError } from "../api/request-error.ts";
 import { sayOnNextPage } from "./page-visit.ts";
-import { navigate, place, queryValue, safeAddress } from "./router.ts";
+import { leave, navigate, place, queryValue, safeAddress } from "./router.ts";
 
 type Session =
   | { readonly kind: "unknown" | "signed_out" }
@@ -25,9 +25,16 @@ export async function findSession(): Promise<void> {
     noteSignIn();
     findSession().catch(() => {});
   };
-  listenForSignOut(() => {
+  listenForSignOut((operation) => {
+    const end = () => showSignIn("Your session has ended. Sign in again", signInAddress());
     if (ownAccount() === null) session.value = { kind: "signed_out" };
-    else endSession("Your session has ended. Sign in again", signInAddress());
+    // Another tab that signs out is followed at once: nobody may be there to answer.
+    else if (operation === "get /v1/me") end();
+    else
+      leave(
+        end,
+        "Your session has ended. To keep what is here, go back and sign in in another tab. ",
+      );
   });
   try {
     session.value = { kind: "signed_in", account: await request("get /v1/me") };
@@ -56,10 +63,14 @@ export async function signOut(): Promise<void> {
   endSession("");
 }
 
-/** Opens the page for signing in, with a sentence on it. */
-export function endSession(text: string, address = SIGN_IN): void {
-  session.value = { kind: "signed_out" };
+/** Ends what every tab shows of the session. Opens the page for signing in, with a sentence on it. */
+export function endSession(text: string): void {
   tabs?.postMessage(null);
+  showSignIn(text, SIGN_IN);
+}
+
+function showSignIn(text: string, address: string): void {
+  session.value = { kind: "signed_out" };
   sayOnNextPage(text);
   navigate(address, { isReplaced: true });
 }
