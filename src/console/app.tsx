@@ -28,9 +28,9 @@ interface Shown {
 function CurrentPage() {
   const shown = findPage(place.value.path);
   const isOpen = isForAnybody(shown);
-  if (session.value.kind === "unknown" && !isOpen) return null;
-  if (session.value.kind === "signed_out" && !isOpen) return <Redirect to={signInAddress()} />;
-  if (session.value.kind === "signed_in" && isOpen) return <Redirect to={nextAddress()} isVisit />;
+  if (session.value === undefined && !isOpen) return null;
+  if (session.value === null && !isOpen) return <Redirect to={signInAddress()} />;
+  if (session.value && isOpen) return <Redirect to={nextAddress()} isVisit />;
   if (place.value.path === BASE) {
     return <Redirect to={isAdministrator() ? "/console/overview" : "/console/my-reputation"} />;
   }
@@ -137,7 +137,7 @@ export function App() {
               </p>
             )}
           </div>
-          {session.value.kind === "unknown" && <Waiting />}
+          {session.value === undefined && <Waiting />}
           <CurrentPage />
         </main>
       </div>

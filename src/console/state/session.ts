@@ -6,11 +6,8 @@ import { RequestError } from "../api/request-error.ts";
 import { sayOnNextPage } from "./page-visit.ts";
 import { leave, navigate, place, queryValue, safeAddress } from "./router.ts";
 
-type Session =
-  | { readonly kind: "unknown" | "signed_out" }
-  | { readonly kind: "signed_in"; readonly account: Account };
-
-export const session = signal<Session>({ kind: "unknown" });
+/** The account that is signed in: null for nobody, undefined while it is unknown. */
+export const session = signal<Account | null | undefined>(undefined);
 
 /** Tabs share the cookie, so signing in or out in one counts for all. */
 let tabs: BroadcastChannel | undefined;
@@ -27,7 +24,7 @@ export async function findSession(): Promise<void> {
   };
   listenForSignOut((operation) => {
     const end = () => showSignIn("Your session has ended. Sign in again", signInAddress());
-    if (ownAccount() === null) session.value = { kind: "signed_out" };
+    if (ownAccount() === null) session.value = null;
     // Another tab that signs out is followed at once: nobody may be there to answer.
     else if (operation === "get /v1/me") end();
     else
@@ -37,10 +34,10 @@ export async function findSession(): Promise<void> {
       );
   });
   try {
-    session.value = { kind: "signed_in", account: await request("get /v1/me") };
+    session.value = await request("get /v1/me");
   } catch (error) {
-    if (session.value.kind === "signed_out") return;
-    session.value = { kind: "unknown" };
+    if (session.value === null) return;
+    session.value = undefined;
     throw error;
   }
 }
@@ -50,7 +47,7 @@ export async function signIn(credentials: SignIn): Promise<void> {
   await request("post /v1/sessions", { body: credentials });
   noteSignIn();
   tabs?.postMessage(null);
-  session.value = { kind: "signed_in", account: await request("get /v1/me") };
+  session.value = await request("get /v1/me");
 }
 
 /** Throws `RequestError` while the service cannot be reached. */
@@ -70,7 +67,7 @@ export function endSession(text: string): void {
 }
 
 function showSignIn(text: string, address: string): void {
-  session.value = { kind: "signed_out" };
+  session.value = null;
   sayOnNextPage(text);
   navigate(address, { isReplaced: true });
 }
@@ -88,7 +85,7 @@ export function nextAddress(): string {
 }
 
 export function ownAccount(): Account | null {
-  return session.value.kind === "signed_in" ? session.value.account : null;
+  return session.value ?? null;
 }
 
 /** Empty when nobody is signed in. */
