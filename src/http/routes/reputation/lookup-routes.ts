@@ -102,8 +102,8 @@ function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
   return {
     document: data(description, schema, RATE_LIMIT_DOCS).document,
     send({ problem, data: found, quotas, nowMs }, { exchange }) {
-      const limits = quotas === null ? {} : rateLimitHeaders(quotas, problem);
-      const headers = { ...limits, ...exchange.replyHeaders() };
+      const headers = exchange.replyHeaders();
+      if (quotas !== null) Object.assign(headers, rateLimitHeaders(quotas, problem));
       if (problem !== null) {
         const { requestId } = exchange;
         const refusal = {
@@ -113,9 +113,8 @@ function lookup(description: string, schema: TSchema): ReplyKind<LookupReply> {
         };
         return problemReply({ ...refusal, requestId, nowMs }, headers);
       }
-      return new Response(envelope(encode(found), nowMs), {
-        headers: { ...headers, "Content-Type": "application/json" },
-      });
+      headers["Content-Type"] = "application/json";
+      return new Response(envelope(encode(found), nowMs), { headers });
     },
   };
 }
