@@ -99,7 +99,7 @@ function wantedTriggers(
   const isMet = `EXISTS (SELECT 1 FROM ${names.list} AS kept WHERE ${names.sameKey("kept", "NEW")})${andStored(names)}`;
   const met = `${names.keyOf("NEW")}, ${orderOf("NEW")}`;
   const meet = [
-    `INSERT INTO ${names.met} (${keyColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
+    `INSERT INTO ${names.met} (${names.metColumns.join(", ")}, ${ORDER_COLUMN}) VALUES (${met})`,
   ];
   return new Map([
     own.make("delete", `AFTER DELETE ${onUnrenamed(table)} WHEN ${hadKey}${andNamed}`, recordOld),
@@ -239,8 +239,9 @@ function recordDelete(names: TombstoneNames, deletedAt: string): string[] {
  * A later row removes its tombstone. So does a row that arrives in the millisecond of its delete, as after a replacement by delete and
  * insert, or when keys were moved up by one.
  */
-function forgetOlder(names: TombstoneNames): string {
-  return `DELETE FROM ${names.list} WHERE ${names.sameKey(names.list, "NEW")}
+function forgetOlder({ list, keyColumns, metColumns }: TombstoneNames): string {
+  const isKey = keyColumns.map((name, i) => `${list}.${name} = NEW.${metColumns[i]}`);
+  return `DELETE FROM ${list} WHERE ${isKey.join(" AND ")}
     AND (${outlivesSql("NEW", "repsync_deleted_at")} OR ${IS_OF_NOW})`;
 }
 

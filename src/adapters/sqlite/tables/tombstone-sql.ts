@@ -44,6 +44,8 @@ export class TombstoneNames {
   /** A view without rows. Rows whose key has a tombstone are inserted into it. */
   readonly met: string;
   readonly keyColumns: readonly string[];
+  /** Their names in the view: SQLite numbers a column of a view that would be called `true` or `false`. */
+  readonly metColumns: readonly string[];
 
   constructor(table: Table) {
     this.table = table;
@@ -51,6 +53,9 @@ export class TombstoneNames {
     this.replaced = `"repsync_replaced_${table.name}"`;
     this.met = `"repsync_met_${table.name}"`;
     this.keyColumns = table.keyColumns.map(({ name }) => `"${name}"`);
+    this.metColumns = this.keyColumns.map((name, i) =>
+      /^"(?:true|false)"$/i.test(name) ? `column${i + 1}` : name,
+    );
   }
 
   /** `a.x = b.x AND …` */

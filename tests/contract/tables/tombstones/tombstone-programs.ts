@@ -1,6 +1,8 @@
 import { describe, expect } from "bun:test";
 import { formatMs } from "../../../../src/domain/shared/time.ts";
+import type { TableEntry } from "../../../../src/domain/sync/table/registry-schema.ts";
 import type { Row } from "../../../../src/domain/sync/table/table.ts";
+import { makeTable } from "../../../support/rows/make-table.ts";
 import { type StoreHarness, storeTests } from "../../harness.ts";
 import { heldRows } from "../../held-values.ts";
 import {
@@ -123,6 +125,23 @@ export function tombstoneProgramTests(harness: StoreHarness<TombstoneParts>): vo
         { shop: "a", number: "1" },
         { shop: "a", number: "2" },
       ]);
+    });
+
+    it("D-7.6, D-2.2.9 columns of a key may be called as SQL calls truth", async (parts, store) => {
+      const columns = { at: { type: "datetime" }, True: { type: "text" }, false: { type: "text" } };
+      const entry = { timestamp_column: "at", upsert_key: ["True", "false"], deletes: true };
+      const table = makeTable({ ...entry, columns } as TableEntry);
+      await parts.tables.prepare([table]);
+      const keys = ["a", "b"].map((k) => ({ True: k, false: "x" }));
+      for (const key of keys) {
+        await parts.program.insert(table, { ...key, at: at(store, -60) });
+        await parts.program.remove(table, key);
+      }
+      await parts.program.insert(table, { True: "a", false: "x", at: at(store, 60) });
+      await parts.program.insert(table, { True: "b", false: "x", at: at(store, -60) });
+      const query = { after: null, sinceTime: null, limitRows: 10 };
+      const { items } = await parts.tombstones.list(table, query);
+      expect(items.map(({ key }) => key)).toEqual([{ True: "b", false: "x" }]);
     });
 
     it("D-7.6 a row that comes with a later time removes the tombstone, one that does not stands beside it", async (parts, store) => {
