@@ -2,10 +2,7 @@
 import { closeSync, openSync } from "node:fs";
 import process from "node:process";
 import { isatty } from "node:tty";
-import { BunMac } from "../adapters/bun/bun-mac.ts";
-import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import type { OpenSqlite } from "../adapters/sqlite/driver/connection.ts";
-import type { Mac } from "../ports/crypto/crypto.ts";
 import type { StartHttpServer } from "../ports/http/http.ts";
 
 export async function serverOfRuntime(): Promise<StartHttpServer> {
@@ -18,10 +15,6 @@ export async function sqliteOfRuntime(): Promise<OpenSqlite> {
   return typeof Bun === "undefined"
     ? (await import("../adapters/sqlite/driver/node-driver.ts")).openNodeSqlite
     : (await import("../adapters/sqlite/driver/bun-driver.ts")).openBunSqlite;
-}
-
-export function macOfRuntime(): Mac {
-  return typeof Bun === "undefined" ? new NodeMac() : new BunMac();
 }
 
 /** On Bun, which lets garbage grow, collects it once resident memory is above `untouchedBytes`. */

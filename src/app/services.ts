@@ -1,6 +1,8 @@
 // Opens the store and makes the dependencies of the use cases, for the service and the command line.
 
+import { BunMac } from "../adapters/bun/bun-mac.ts";
 import { BunPasswordHasher } from "../adapters/bun/bun-password-hasher.ts";
+import { NodeMac } from "../adapters/node-crypto/node-crypto.ts";
 import { tracedFetch, tracedStorage } from "../adapters/opentelemetry/traced-calls.ts";
 import { PinoLogger } from "../adapters/pino/pino-logger.ts";
 import { SystemClock, SystemIds, SystemRandom, SystemTimer } from "../adapters/system/system.ts";
@@ -49,7 +51,6 @@ import { LookupTally } from "../usecases/reputation/lookups/lookup-tally.ts";
 import { makeSyncRepositories, type SyncDeps } from "../usecases/sync/shared/sync-deps.ts";
 import { beginStamps } from "../usecases/sync/shared/write-rows.ts";
 import type { Config } from "./config.ts";
-import { macOfRuntime } from "./process.ts";
 import { readableStore, storeAt } from "./stores.ts";
 
 /** Passwords hashed at once: more would leave no core to anything else. */
@@ -181,6 +182,10 @@ async function makeServices(config: Config, opened: OpenedStore) {
       await tracing.close();
     },
   };
+}
+
+export function macOfRuntime(): Mac {
+  return typeof Bun === "undefined" ? new NodeMac() : new BunMac();
 }
 
 function passwordSemaphoreOf({ clock, timer }: OpenedStore, tally: LookupTally): Semaphore {
