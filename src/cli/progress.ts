@@ -119,7 +119,7 @@ function lineFor(labelChars: number) {
   return { format: line.format, barsize: Math.max(0, Math.min(LONGEST_BAR_CHARS, free(line))) };
 }
 
-/** A terminal that nobody has told its size, as in a container, says 0. */
+/** 80 where the size is unknown: a terminal in a container may say 0. */
 function terminalColumns(): number {
   return process.stderr.columns || 80;
 }

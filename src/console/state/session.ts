@@ -25,7 +25,7 @@ export async function findSession(): Promise<void> {
   listenForSignOut((operation) => {
     const end = () => showSignIn("Your session has ended. Sign in again", signInAddress());
     if (ownAccount() === null) session.value = null;
-    // Another tab that signs out is followed at once: nobody may be there to answer.
+    // Asked because another tab has signed in or out: nobody may be here to answer a question.
     else if (operation === "get /v1/me") end();
     else
       leave(

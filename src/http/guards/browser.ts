@@ -116,7 +116,7 @@ export function mediaType({ headers }: Request): string {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Throws `invalid_request` for another type; a form of another page cannot declare this one. */
+/** Throws `invalid_request` for another type; a form of another page cannot send this one. */
 export function requireJson(request: Request): void {
   if (mediaType(request) === "application/json") return;
   throw new AppError("invalid_request", "The body needs Content-Type: application/json");

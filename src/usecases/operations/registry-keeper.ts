@@ -176,8 +176,8 @@ export class LiveRegistry extends Map<string, Table> {
   }
 
   /**
-   * The tables, where those that do not change are the same objects as before, the new and changed ones, and a summary such as
-   * `added a, b; gone c`; null for no change.
+   * Null for no change. Else all tables, of which those that stay are the objects of before; the new and changed ones; and a summary
+   * such as `added a, b; gone c`.
    */
   changeTo(next: Registry) {
     const tables = Array.from(next.values(), (table) => {

@@ -109,7 +109,7 @@ async function makeAndPrune(
   for (const file of old) await files.remove(`${folder}/${file}`);
 }
 
-/** What a backup may lack: tables that are gone, and those that are not used, which only a whole file holds. */
+/** Why a backup may lack rows: the tables that cannot be read, and, unless it is the whole file, those that are not used. */
 async function lackingTexts({ copies, registry, tables }: ScheduledBackupsDeps): Promise<string[]> {
   const { stopped = new Map<string, string>() } = registry;
   const texts = copies.backUp === undefined ? [...stopped.values()] : [];

@@ -182,7 +182,7 @@ export function toAppError(error: unknown): AppError {
   return new AppError("store_unavailable", message, { cause: error, hint });
 }
 
-/** Translates errors of the driver only. */
+/** An error of the driver as `toAppError` gives it; any other as it is. */
 export function driverFailure(error: unknown): unknown {
   const isOfDriver = error instanceof MongoError || error instanceof BSON.BSONError;
   return isOfDriver ? toAppError(error) : error;

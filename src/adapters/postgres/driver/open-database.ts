@@ -76,7 +76,7 @@ export async function openDatabase(options: OpenOptions): Promise<OpenDatabase> 
   }
 }
 
-/** A path to put behind `pg_catalog`; null where the present one will do. */
+/** The `search_path` that transactions have behind `pg_catalog`; null where the role's own will do. */
 function searchPathOf(path: string, role: string): string | null {
   if (role === SCHEMA && OWN_FIRST.test(path)) {
     // Triggers of an application would find a table of repsync for theirs. What it keeps in that schema they find last.

@@ -50,7 +50,7 @@ export interface FoundTable {
   readonly obstacles: readonly string[];
   readonly columns: readonly FoundColumn[];
   readonly indexes: readonly FoundIndex[];
-  /** Includes indexes that are not in `indexes`. */
+  /** Names of all indexes, also of those that `indexes` leaves out. */
   readonly indexNames: readonly string[];
   readonly isMarked: boolean;
   readonly hasSetters: boolean;
@@ -65,7 +65,7 @@ export interface FoundTable {
   readonly mayTrigger: boolean;
   /** True where rows come by logical replication, which fires no statement triggers. */
   readonly isReplicated: boolean;
-  /** True also when repsync cannot look because of an obstacle. */
+  /** True where there are rows, or where an obstacle keeps repsync from looking. */
   readonly hasRows: boolean;
 }
 
